@@ -1,0 +1,1 @@
+"""Counting, encoding and sampling."""

@@ -1,0 +1,1 @@
+"""Native training kernel."""
