@@ -1,1 +1,482 @@
-"""Counting, encoding and sampling."""
+"""Blocks of encoded sentences and the chunks that a seeded sampler draws from them."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.math cimport ldexp
+
+import numpy as np
+
+PAIRINGS = ("paired", "shared")
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Random numbers: xoshiro256++ (Blackman & Vigna, 2019), one generator per chunk, seeded by splitmix64.
+
+cdef struct Random:
+    uint64_t a, b, c, d
+
+
+cdef inline uint64_t rotate_left(uint64_t x, int k) noexcept nogil:
+    return (x << k) | (x >> (64 - k))
+
+
+cdef inline uint64_t splitmix(uint64_t *state) noexcept nogil:
+    state[0] += 0x9E3779B97F4A7C15ULL
+    cdef uint64_t x = state[0]
+    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9ULL
+    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EBULL
+    return x ^ (x >> 31)
+
+
+cdef inline Random seeded(uint64_t seed, uint64_t epoch, uint64_t number) noexcept nogil:
+    """A generator whose stream depends on all three numbers; each is mixed before the next is added."""
+    cdef Random rng
+    cdef uint64_t state = seed
+    state = splitmix(&state) + epoch
+    state = splitmix(&state) + number
+    rng.a = splitmix(&state)
+    rng.b = splitmix(&state)
+    rng.c = splitmix(&state)
+    rng.d = splitmix(&state)
+    return rng
+
+
+cdef inline uint64_t draw(Random *rng) noexcept nogil:
+    cdef uint64_t result = rotate_left(rng.a + rng.d, 23) + rng.a
+    cdef uint64_t t = rng.b << 17
+    rng.c ^= rng.a
+    rng.d ^= rng.b
+    rng.b ^= rng.c
+    rng.a ^= rng.d
+    rng.c ^= t
+    rng.d = rotate_left(rng.d, 45)
+    return result
+
+
+cdef inline uint32_t below(uint64_t bits, uint32_t n) noexcept nogil:
+    """An integer in 0..n-1 from the upper half of 64 random bits."""
+    return <uint32_t>(((bits >> 32) * n) >> 32)
+
+
+cdef inline double unit(uint64_t bits) noexcept nogil:
+    """A float in [0, 1) from 64 random bits."""
+    return (bits >> 11) * (1.0 / 9007199254740992.0)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+cdef object frozen(object array):
+    """The array itself, no longer writeable."""
+    array.setflags(write=False)
+    return array
+
+
+cdef object int32_array(object values, str name, int ndim):
+    """A read-only contiguous int32 copy of `values`, or an error that names the argument."""
+    array = np.asarray(values)
+    if array.size == 0 and array.dtype == np.float64:      # np.asarray([]) is float
+        array = array.astype(np.int32)
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, not {array.dtype}")
+    if array.size and (array.min() < 0 or array.max() > 2147483647):
+        raise ValueError(f"{name} must lie in 0..2**31-1, found {array.min()}..{array.max()}")
+    return frozen(np.array(array, dtype=np.int32, order="C"))
+
+
+cdef object sentence_bounds(object values, Py_ssize_t n):
+    """`values` as sentence bounds 0 = b[0] <= ... <= b[-1] = n."""
+    bounds = int32_array(values, "sentences", 1)
+    if len(bounds) == 0 or bounds[0] != 0 or bounds[len(bounds) - 1] != n or (np.diff(bounds) < 0).any():
+        raise ValueError(
+            f"sentences must rise from 0 to the number of tokens, {n}; got {np.array2string(bounds, threshold=8)}"
+        )
+    return bounds
+
+
+cdef int64_t count_pairs(const int32_t[::1] sentences, const int32_t[::1] radii) noexcept nogil:
+    """The number of (centre, context) pairs: sum of min(r, i-a) + min(r, b-1-i) over the positions i of [a, b)."""
+    cdef Py_ssize_t s, i, a, b
+    cdef int64_t pairs = 0
+    for s in range(sentences.shape[0] - 1):
+        a, b = sentences[s], sentences[s + 1]
+        for i in range(a, b):
+            pairs += min(<Py_ssize_t>radii[i], i - a) + min(<Py_ssize_t>radii[i], b - 1 - i)
+    return pairs
+
+
+cdef class Block:
+    """Encoded sentences in corpus order, before any sampling.
+
+    Parameters
+    ----------
+    ids : array of int
+        Word ids, sentence after sentence; unknown words are left out.
+    sentences : array of int
+        Sentence i is ``ids[sentences[i]:sentences[i + 1]]``.
+    number : int
+        The block's place in its epoch, from 0.
+    words, examples : int, optional
+        Raw words and sentences the block stands for, unknown words included; by default those in it.
+    words_before : int
+        Raw words of the epoch before this block.
+    """
+
+    cdef readonly object ids, sentences
+    cdef readonly int64_t number, words, words_before, examples
+
+    def __init__(self, ids, sentences, *, number=0, words=None, words_before=0, examples=None):
+        self.ids = int32_array(ids, "ids", 1)
+        self.sentences = sentence_bounds(sentences, len(self.ids))
+        self.number = number
+        self.words = len(self.ids) if words is None else words
+        self.words_before = words_before
+        self.examples = len(self.sentences) - 1 if examples is None else examples
+
+    def __repr__(self):
+        return f"Block(number={self.number}, words={self.words}, known={len(self.ids)}, examples={self.examples})"
+
+
+cdef class Chunk:
+    """A run of subsampled tokens with their windows and negatives: all that training sees of a corpus.
+
+    The pairs of a chunk are ordered by centre; the contexts of centre i in the sentence [a, b) are the positions
+    j != i from max(a, i - radii[i]) to min(b - 1, i + radii[i]), ascending. All arrays are read-only int32.
+
+    Parameters
+    ----------
+    tokens : array of int, shape (n,)
+        Word ids, sentence after sentence.
+    sentences : array of int, shape (s + 1,)
+        Sentence i is ``tokens[sentences[i]:sentences[i + 1]]``.
+    radii : array of int, shape (n,)
+        Radius of the window around each position, at least 1.
+    negatives : array of int, shape (n, negative) or (pairs, negative)
+        Negatives of each centre (``pairing="shared"``) or of each pair (``pairing="paired"``).
+    pairing : {"shared", "paired"}
+        What a row of `negatives` belongs to.
+    epoch, number : int
+        The pass over the corpus and the chunk's place in it, both from 0.
+    words, examples : int, optional
+        Raw words and sentences the chunk stands for; by default those in it.
+    words_before : int
+        Raw words of this epoch before this chunk.
+
+    Examples
+    --------
+    >>> chunk = Chunk([7, 3, 9, 4], [0, 3, 4], [1, 1, 2, 1], [[5], [5], [6], [6]], pairing="shared")
+    >>> chunk.pairs
+    5
+    >>> centres, contexts = chunk.centres_and_contexts()
+    >>> list(zip(chunk.tokens[centres].tolist(), chunk.tokens[contexts].tolist()))
+    [(7, 3), (3, 7), (3, 9), (9, 7), (9, 3)]
+    """
+
+    cdef readonly object tokens, sentences, radii, negatives
+    cdef readonly str pairing
+    cdef readonly int64_t epoch, number, words, words_before, examples, pairs
+
+    def __init__(self, tokens, sentences, radii, negatives, pairing="shared", *, epoch=0, number=0, words=None,
+                 words_before=0, examples=None):
+        if pairing not in PAIRINGS:
+            raise ValueError(f"pairing must be one of {PAIRINGS}, not {pairing!r}")
+        self.tokens = int32_array(tokens, "tokens", 1)
+        self.sentences = sentence_bounds(sentences, len(self.tokens))
+        self.radii = int32_array(radii, "radii", 1)
+        if len(self.radii) != len(self.tokens):
+            raise ValueError(f"radii has {len(self.radii)} entries for {len(self.tokens)} tokens")
+        if len(self.radii) and self.radii.min() < 1:
+            raise ValueError(f"radii must be at least 1, found {self.radii.min()}")
+        self.negatives = int32_array(negatives, "negatives", 2)
+        self.pairs = count_pairs(self.sentences, self.radii)
+        rows = self.pairs if pairing == "paired" else len(self.tokens)
+        if len(self.negatives) != rows:
+            raise ValueError(
+                f'pairing="{pairing}" needs {rows} rows of negatives, one per '
+                f'{"pair" if pairing == "paired" else "token"}; got shape {self.negatives.shape}'
+            )
+        self.pairing = pairing
+        self.epoch = epoch
+        self.number = number
+        self.words = len(self.tokens) if words is None else words
+        self.words_before = words_before
+        self.examples = len(self.sentences) - 1 if examples is None else examples
+
+    @property
+    def negative(self):
+        """Number of negatives in a row."""
+        return self.negatives.shape[1]
+
+    def __len__(self):
+        return len(self.tokens)
+
+    def __repr__(self):
+        return (
+            f"Chunk(epoch={self.epoch}, number={self.number}, words={self.words}, tokens={len(self.tokens)}, "
+            f'pairs={self.pairs}, negative={self.negative}, pairing="{self.pairing}")'
+        )
+
+    def centres_and_contexts(self):
+        """Return the positions of the centre and of the context word of every pair, two int32 arrays."""
+        cdef const int32_t[::1] bounds = self.sentences, radii = self.radii
+        centre_array, context_array = np.empty(self.pairs, np.int32), np.empty(self.pairs, np.int32)
+        cdef int32_t[::1] centres = centre_array, contexts = context_array  # OUT
+        cdef Py_ssize_t s, i, j, a, b, pair = 0
+        with nogil:
+            for s in range(bounds.shape[0] - 1):
+                a, b = bounds[s], bounds[s + 1]
+                for i in range(a, b):
+                    for j in range(max(a, i - radii[i]), min(b, i + radii[i] + 1)):
+                        if j != i:
+                            centres[pair] = <int32_t>i
+                            contexts[pair] = <int32_t>j
+                            pair += 1
+        return centre_array, context_array
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+cdef struct Cell:
+    uint32_t threshold      # the cell's own word is drawn when 32 random bits are below this
+    int32_t alias           # otherwise this one
+
+
+cdef class AliasTable:
+    """Draws words in proportion to weights, in O(1) (Walker's method, Vose's construction)."""
+
+    cdef object buffer          # owns the cells
+    cdef Cell *cells
+    cdef uint32_t size
+    cdef readonly object cumulative
+    cdef const double *cumulated
+
+    def __init__(self, weights):
+        scaled_array = np.array(weights, dtype=np.float64)
+        total = scaled_array.sum()
+        self.size = len(scaled_array)
+        # The cumulative weights serve the rare draw that must avoid a word of overwhelming weight.
+        self.cumulative = np.cumsum(scaled_array)
+        cdef const double[::1] cumulated = self.cumulative
+        self.cumulated = &cumulated[0]
+        scaled_array *= self.size / total
+        buffer = np.zeros((self.size, 2), np.uint32)
+        cdef uint32_t[:, ::1] cells = buffer
+        self.buffer = buffer
+        self.cells = <Cell *>&cells[0, 0]
+        cdef double[::1] scaled = scaled_array                  # INOUT
+        cdef int32_t[::1] poor = np.empty(self.size, np.int32)  # TMP: cells below the average weight
+        cdef int32_t[::1] rich = np.empty(self.size, np.int32)  # TMP
+        cdef Py_ssize_t n_poor = 0, n_rich = 0, i
+        cdef int32_t p, r
+        with nogil:
+            for i in range(self.size):
+                self.cells[i].threshold = 0xFFFFFFFFU
+                self.cells[i].alias = <int32_t>i
+                if scaled[i] < 1.0:
+                    poor[n_poor] = <int32_t>i
+                    n_poor += 1
+                else:
+                    rich[n_rich] = <int32_t>i
+                    n_rich += 1
+            while n_poor and n_rich:
+                n_poor -= 1
+                p, r = poor[n_poor], rich[n_rich - 1]
+                self.cells[p].threshold = <uint32_t>ldexp(scaled[p], 32)
+                self.cells[p].alias = r
+                scaled[r] -= 1.0 - scaled[p]
+                if scaled[r] < 1.0:
+                    n_rich -= 1
+                    poor[n_poor] = r
+                    n_poor += 1
+
+    cdef inline int32_t draw(self, Random *rng) noexcept nogil:
+        cdef uint64_t bits = draw(rng)
+        cdef uint32_t i = below(bits, self.size)
+        return <int32_t>i if <uint32_t>bits < self.cells[i].threshold else self.cells[i].alias
+
+    cdef int32_t draw_except(self, int32_t word, Random *rng) noexcept nogil:
+        """A draw from the weights without `word`'s; some other word must have weight."""
+        cdef int32_t drawn
+        cdef int tries
+        for tries in range(16):
+            drawn = self.draw(rng)
+            if drawn != word:
+                return drawn
+        # `word` has almost all the weight: invert the cumulative weights with its share cut out.
+        cdef const double *c = self.cumulated
+        cdef double start = c[word - 1] if word else 0.0
+        cdef double point = unit(draw(rng)) * (c[self.size - 1] - (c[word] - start))
+        if point >= start:
+            point += c[word] - start
+        cdef Py_ssize_t low = 0, high = self.size - 1, middle
+        while low < high:                       # the first entry above `point`
+            middle = (low + high) // 2
+            if c[middle] > point:
+                high = middle
+            else:
+                low = middle + 1
+        return <int32_t>low
+
+
+cdef class Sampler:
+    """Draws chunks from blocks: subsampling, window radii and negatives.
+
+    Everything drawn depends on the seed, the epoch and the block's number alone, in this order: the tokens that
+    stay, then the radii, then the negatives; so changing a later law leaves the earlier draws as they were.
+
+    Parameters
+    ----------
+    keep : array of float, shape (V,)
+        Probability of keeping an occurrence of each word.
+    noise : array of float, shape (V,)
+        Weight of each word among the negatives.
+    window : int
+        Largest distance between a centre and a context word, after subsampling.
+    shrink_windows : bool
+        Draw each radius uniformly from 1..window (True, as word2vec does) or use `window` throughout.
+    negative : int
+        Negatives per pair or per centre.
+    pairing : {"shared", "paired"}
+        "paired": `negative` of them for each pair, never the context word they are paired with;
+        "shared": `negative` of them for each centre.
+    seed : int
+        Seed of all draws.
+
+    Examples
+    --------
+    >>> sampler = Sampler([1.0] * 5, [1.0] * 5, window=2, negative=3, pairing="shared", seed=1)
+    >>> sampler.sample(Block([0, 1, 2, 3, 4], [0, 3, 5]), epoch=0)
+    Chunk(epoch=0, number=0, words=5, tokens=5, pairs=..., negative=3, pairing="shared")
+    """
+
+    cdef readonly Py_ssize_t size
+    cdef readonly int32_t window, negative
+    cdef readonly bint shrink_windows
+    cdef readonly str pairing
+    cdef readonly object seed
+    cdef object thresholds
+    cdef AliasTable noise
+    cdef uint64_t seed_bits
+    cdef int64_t sole            # the only word with noise weight, or -1
+
+    def __init__(self, keep, noise, *, window=5, shrink_windows=True, negative=1, pairing="shared", seed=1):
+        keep, noise = np.asarray(keep, np.float64), np.asarray(noise, np.float64)
+        if keep.ndim != 1 or keep.shape != noise.shape or keep.size == 0:
+            raise ValueError(
+                f"keep and noise must be non-empty and of one length, one entry per word: {keep.shape}, {noise.shape}"
+            )
+        if not (keep >= 0).all():
+            raise ValueError(f"keep must hold probabilities, found {keep.min()}")
+        if not (noise >= 0).all() or not 0 < noise.sum() < np.inf:
+            raise ValueError("noise must hold finite, non-negative weights that are not all zero")
+        if pairing not in PAIRINGS:
+            raise ValueError(f"pairing must be one of {PAIRINGS}, not {pairing!r}")
+        if not 1 <= window <= 1000000:
+            raise ValueError(f"window must be between 1 and 1000000, not {window}")
+        if not 0 <= negative <= 1000000:
+            raise ValueError(f"negative must be between 0 and 1000000, not {negative}")
+        weighted = np.flatnonzero(noise)
+        self.sole = weighted[0] if len(weighted) == 1 else -1
+        self.size = keep.size
+        self.window = window
+        self.negative = negative
+        self.shrink_windows = shrink_windows
+        self.pairing = pairing
+        self.seed = seed
+        self.seed_bits = int(seed) & 0xFFFFFFFFFFFFFFFF
+        # 2**32 stands for "always": no random number is spent on it.
+        self.thresholds = (np.minimum(keep, 1.0) * 4294967296.0).astype(np.uint64)
+        self.noise = AliasTable(noise)
+
+    def sample(self, Block block not None, int64_t epoch):
+        """Return the chunk of a block in an epoch. Holds the GIL only to allocate."""
+        cdef Random rng = seeded(self.seed_bits, <uint64_t>epoch, <uint64_t>block.number)
+        cdef const int32_t[::1] ids = block.ids, block_bounds = block.sentences
+        cdef const uint64_t[::1] thresholds = self.thresholds
+        token_array = np.empty(ids.shape[0], np.int32)
+        bound_array = np.empty(block_bounds.shape[0], np.int32)
+        cdef int32_t[::1] tokens = token_array, bounds = bound_array    # OUT
+        cdef Py_ssize_t n = 0, s = 0, k, i
+        cdef int32_t word, unknown = -1
+        cdef uint64_t threshold
+        with nogil:
+            # [word for word in sentence if keep[word] > rng.random()], sentence by sentence, without empty ones
+            bounds[0] = 0
+            for k in range(block_bounds.shape[0] - 1):
+                for i in range(block_bounds[k], block_bounds[k + 1]):
+                    word = ids[i]
+                    if word >= self.size:
+                        unknown = word
+                        break
+                    threshold = thresholds[word]
+                    if threshold == 4294967296ULL or (draw(&rng) >> 32) < threshold:
+                        tokens[n] = word
+                        n += 1
+                if n > bounds[s]:
+                    s += 1
+                    bounds[s] = <int32_t>n
+        if unknown >= 0:
+            raise ValueError(f"block {block.number} holds word id {unknown}, but the sampler knows {self.size} words")
+        # A view would keep the larger buffer alive; a copy of the kept tokens costs less than a token's draw.
+        token_array, bound_array = token_array[:n].copy(), bound_array[: s + 1].copy()
+        radius_array = np.empty(n, np.int32)
+        cdef int32_t[::1] radii = radius_array                          # OUT
+        cdef int64_t pairs
+        tokens, bounds = token_array, bound_array
+        with nogil:
+            if self.shrink_windows:
+                for i in range(n):
+                    radii[i] = 1 + below(draw(&rng), self.window)
+            else:
+                for i in range(n):
+                    radii[i] = self.window
+            pairs = count_pairs(bounds, radii)
+        cdef bint paired = self.pairing == "paired"
+        negative_array = np.empty((pairs if paired else n, self.negative), np.int32)
+        if negative_array.size:
+            if not paired:
+                self._draw_shared(negative_array, &rng)
+            elif self.sole >= 0:
+                raise ValueError(
+                    f"paired negatives must differ from their positive, but only word {self.sole} has noise weight: "
+                    'use more words or pairing="shared"'
+                )
+            else:
+                self._draw_paired(negative_array, tokens, bounds, radii, &rng)
+
+        cdef Chunk chunk = Chunk.__new__(Chunk)
+        chunk.tokens = frozen(token_array)
+        chunk.sentences = frozen(bound_array)
+        chunk.radii = frozen(radius_array)
+        chunk.negatives = frozen(negative_array)
+        chunk.pairing = self.pairing
+        chunk.epoch = epoch
+        chunk.number = block.number
+        chunk.words = block.words
+        chunk.words_before = block.words_before
+        chunk.examples = block.examples
+        chunk.pairs = pairs
+        return chunk
+
+    cdef int _draw_shared(self, int32_t[:, ::1] negatives, Random *rng) except -1:
+        cdef Py_ssize_t i
+        cdef int32_t *out = &negatives[0, 0]
+        with nogil:
+            for i in range(negatives.shape[0] * negatives.shape[1]):
+                out[i] = self.noise.draw(rng)
+        return 0
+
+    cdef int _draw_paired(self, int32_t[:, ::1] negatives, const int32_t[::1] tokens, const int32_t[::1] bounds,
+                          const int32_t[::1] radii, Random *rng) except -1:
+        cdef Py_ssize_t s, i, j, k, a, b
+        cdef int32_t *out = &negatives[0, 0]
+        with nogil:
+            for s in range(bounds.shape[0] - 1):
+                a, b = bounds[s], bounds[s + 1]
+                for i in range(a, b):
+                    for j in range(max(a, i - radii[i]), min(b, i + radii[i] + 1)):
+                        if j != i:
+                            for k in range(self.negative):
+                                out[0] = self.noise.draw_except(tokens[j], rng)
+                                out += 1
+        return 0
