@@ -1,0 +1,224 @@
+"""Lexical entailment: does one word entail another (best F1, average precision), and which of two entails the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
+from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
+from densvec.evaluation.lexicon import FloatArray, Lexicon
+from densvec.evaluation.results import Result, Row
+
+BoolArray = npt.NDArray[np.bool_]
+_TRUTH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class EntailmentScore:
+    """How well one measure tells pairs that entail from the others."""
+
+    f1: Estimate
+    average_precision: Estimate
+    threshold: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True)
+class EntailmentResult(Result):
+    """Entailment on one benchmark, by measure ("kl": −KL[w1‖w2]; "cosine"), over the pairs whose words are both known."""
+
+    name: str
+    scores: dict[str, EntailmentScore]
+    pairs: int
+    known: int
+    positives: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of the pairs whose words are both known."""
+        return self.known / self.pairs if self.pairs else float("nan")
+
+    def f1(self, measure: str = "kl") -> float:
+        """Best F1 by a measure."""
+        return float(self.scores[measure].f1)
+
+    def rows(self) -> list[Row]:
+        """One line for each measure."""
+        return [
+            {
+                "benchmark": self.name,
+                "measure": measure,
+                "f1": score.f1,
+                "average precision": score.average_precision,
+                "precision": score.precision,
+                "recall": score.recall,
+                "threshold": score.threshold,
+                "known": self.known,
+                "pairs": self.pairs,
+            }
+            for measure, score in self.scores.items()
+        ]
+
+
+@dataclass(frozen=True)
+class DirectionResult(Result):
+    """Share of entailing pairs whose direction is told right, by measure, over the pairs whose words are both known.
+
+    "kl": KL[w1‖w2] < KL[w2‖w1]; "variance": w1 has the smaller log-determinant; "frequency": w1 is the rarer word.
+    """
+
+    name: str
+    accuracy: dict[str, Estimate]
+    pairs: int
+    known: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of the pairs whose words are both known."""
+        return self.known / self.pairs if self.pairs else float("nan")
+
+    def rows(self) -> list[Row]:
+        """One line for each measure."""
+        return [
+            {
+                "benchmark": self.name,
+                "measure": measure,
+                "accuracy": share,
+                "known": self.known,
+                "pairs": self.pairs,
+            }
+            for measure, share in self.accuracy.items()
+        ]
+
+
+def read_entailment(path: PathLike) -> list[tuple[str, str, bool]]:
+    """Read ``word1 word2 True|False`` lines; a first line that ends in neither is taken for a header."""
+    pairs = []
+    for line in read_lines(path):
+        fields = line.text.split()
+        truth = _TRUTH.get(fields[-1].lower())
+        if truth is None and line.number == 1 and len(fields) >= 3:
+            continue
+        if len(fields) != 3:
+            line.fail(f"expected 'word1 word2 True|False', found {len(fields)} fields")
+        if truth is None:
+            line.fail(f"expected True or False at the end, found {fields[2]!r}")
+        pairs.append((fields[0], fields[1], truth))
+    if not pairs:
+        raise BenchmarkFileError(f"{os.fspath(path)}: no pairs in the file")
+    return pairs
+
+
+def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -> EntailmentResult:
+    """Find the best F1 over all thresholds, and the average precision, by −KL[w1‖w2] and by cosine.
+
+    Parameters
+    ----------
+    wv : KeyedDensities, gensim KeyedVectors, or a model of either
+        Without variances only the cosine is reported.
+    path : str or path
+        File of lines ``word1 word2 True|False``.
+    bootstrap : Bootstrap, optional
+        How to make the intervals. The threshold is chosen anew in each resample.
+    """
+    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    pairs = read_entailment(path)
+    first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
+    known = np.flatnonzero((first >= 0) & (second >= 0))
+    truth = np.array([answer for _, _, answer in pairs])[known]
+    first, second = first[known], second[known]
+    measures = {}
+    if lexicon.log_variances is not None:
+        measures["kl"] = -lexicon.kl(first, second)
+    measures["cosine"] = lexicon.cosine(first, second)
+    bootstrap = bootstrap or Bootstrap()
+    scores = {}
+    for name, values in measures.items():
+        f1, average_precision = bootstrap.estimate(_f1_and_average_precision(values, truth), known)
+        scores[name] = EntailmentScore(f1, average_precision, *_best_threshold(values, truth))
+    return EntailmentResult(benchmark_name(path), scores, len(pairs), len(known), int(truth.sum()))
+
+
+def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -> DirectionResult:
+    """Tell which word of a pair entails the other, by KL, by variance and by frequency.
+
+    Parameters
+    ----------
+    wv : KeyedDensities, gensim KeyedVectors, or a model of either
+        Measures that need variances or counts are left out when the model has none.
+    path : str or path
+        File of lines ``word1 word2 True|False``, perhaps after a header. False: the second entails the first.
+    bootstrap : Bootstrap, optional
+        How to make the intervals.
+    """
+    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    pairs = read_entailment(path)
+    ordered = [(a, b) if answer else (b, a) for a, b, answer in pairs]
+    first, second = lexicon.indices(a for a, _ in ordered), lexicon.indices(b for _, b in ordered)
+    known = np.flatnonzero((first >= 0) & (second >= 0))
+    first, second = first[known], second[known]
+    right: dict[str, BoolArray] = {}
+    generality, counts = lexicon.generality(), lexicon.counts()
+    if generality is not None:
+        right["kl"] = lexicon.kl(first, second) < lexicon.kl(second, first)
+        right["variance"] = generality[first] < generality[second]
+    if counts is not None:
+        right["frequency"] = counts[first] < counts[second]
+    columns = np.array([right[name] for name in right], dtype=np.float64).reshape(len(right), len(known)).T
+    estimates = (bootstrap or Bootstrap()).estimate(weighted_mean(columns), known)
+    return DirectionResult(
+        benchmark_name(path), dict(zip(right, estimates, strict=True)), len(pairs), len(known)
+    )
+
+
+def _threshold_ends(values: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Order by falling value, and the places in it where a threshold can cut: after each run of equal values."""
+    order = np.argsort(-values, kind="stable")
+    descending = values[order]
+    ends = (
+        np.flatnonzero(np.r_[descending[1:] != descending[:-1], True])
+        if len(values)
+        else np.zeros(0, np.intp)
+    )
+    return order, ends
+
+
+def _f1_and_average_precision(values: FloatArray, truth: BoolArray) -> Callable[[FloatArray], FloatArray]:
+    """Statistic: best F1 over thresholds and average precision, of weighted items sorted once for all resamples."""
+    order, ends = _threshold_ends(values)
+    positive = truth[order].astype(np.float32)
+
+    def scores(weights: FloatArray) -> FloatArray:
+        if len(order) == 0:
+            return np.full((len(weights), 2), np.nan)
+        weights = weights[:, order]
+        retrieved = np.cumsum(weights, axis=1)[:, ends]  # exact in float32 below 2**24 items
+        found = np.cumsum(weights * positive, axis=1)[:, ends]
+        total = found[:, -1:]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            f1 = np.max(2 * found / (retrieved + total), axis=1, where=retrieved > 0, initial=0.0)
+            gained = np.diff(found, axis=1, prepend=0.0)
+            precision = np.divide(found, retrieved, out=np.zeros_like(found), where=retrieved > 0)
+            average = np.einsum("ij,ij->i", gained, precision, dtype=np.float64) / total[:, 0]
+        f1 = np.where(total[:, 0] > 0, f1, np.nan)
+        return np.stack([f1, average], axis=1)
+
+    return scores
+
+
+def _best_threshold(values: FloatArray, truth: BoolArray) -> tuple[float, float, float]:
+    """Threshold with the best F1 (predict entailment at or above it), its precision and its recall."""
+    if not truth.any():
+        return float("nan"), float("nan"), float("nan")
+    order, ends = _threshold_ends(values)
+    found = np.cumsum(truth[order])[ends]
+    best = int(np.argmax(2 * found / (ends + 1 + found[-1])))
+    end = ends[best]
+    return float(values[order[end]]), float(found[best] / (end + 1)), float(found[best] / found[-1])

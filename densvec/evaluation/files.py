@@ -1,0 +1,57 @@
+"""Reading benchmark files: lines with their numbers, and errors that name both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+PathLike = str | os.PathLike[str]
+
+
+class BenchmarkFileError(ValueError):
+    """A benchmark file does not have the format that its reader expects."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line that holds something, with where it stands."""
+
+    path: str
+    number: int
+    text: str
+
+    def fail(self, reason: str) -> NoReturn:
+        """Raise an error that names the file, the line, and what is wrong with it."""
+        shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."
+        raise BenchmarkFileError(f"{self.path}, line {self.number}: {reason}; the line is {shown!r}")
+
+
+def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
+    r"""Yield the lines of a file that are not blank.
+
+    Only line feeds end a line (a carriage return before one is dropped): latin-1 text holds other characters, such as
+    NEL, that `str.splitlines` would take for the end of a line.
+    """
+    from smart_open import open as smart_open
+
+    name = os.fspath(path)
+    with smart_open(name, "rb") as stream:
+        content: bytes = stream.read()
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise BenchmarkFileError(
+            f"{name}, line {number}: not valid {encoding} ({error.reason}); convert the file to {encoding}"
+        ) from error
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        stripped = line.rstrip("\r")
+        if stripped.strip():
+            yield Line(name, number, stripped)
+
+
+def benchmark_name(path: PathLike) -> str:
+    """Name a benchmark after its file: ``EN-MC-30.txt`` is ``MC-30``."""
+    return os.path.basename(os.fspath(path)).split(".")[0].removeprefix("EN-")

@@ -1,0 +1,168 @@
+"""One view of whatever is evaluated: KeyedDensities, gensim's KeyedVectors, a model of either, or a plain object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+_ROWS_AT_ONCE = 1 << 16  # bounds the memory of comparing many pairs
+
+
+class PosteriorEncoder(Protocol):
+    """What can infer the posterior of a word in its context, for many windows at once."""
+
+    def posteriors(self, centres: Any, contexts: Any, offsets: Any) -> tuple[Any, Any]:
+        """Return means (windows, D) and log-variances (windows, 1 or D); window i has contexts[offsets[i]:offsets[i+1]]."""
+        ...
+
+
+class Lexicon:
+    """The words of a model as arrays: indices, means, log-variances, counts, and the encoder if there is one.
+
+    Parameters
+    ----------
+    wv : object
+        Anything with `key_to_index` and `vectors` (V, D): KeyedDensities, gensim's KeyedVectors, or a plain object. Also used, when
+        there: `log_variances` (V, 1 or D), `encoder`, `context_vectors`, and counts (`expandos["count"]` or `get_vecattr`). A model
+        whose `wv` is such an object is accepted too.
+    context_vectors : array, optional
+        Output vectors, row by row in the order of `vectors`. By default what the model itself has.
+    """
+
+    def __init__(self, wv: Any, context_vectors: Any = None) -> None:
+        model, wv = (wv, wv.wv) if hasattr(wv, "wv") else (None, wv)
+        missing = [name for name in ("key_to_index", "vectors") if not hasattr(wv, name)]
+        if missing:
+            raise TypeError(
+                f"cannot evaluate a {type(wv).__name__}: it has no attribute {' and no '.join(map(repr, missing))}; "
+                "pass a KeyedDensities or a gensim KeyedVectors (model.wv)"
+            )
+        self.wv = wv
+        self.key_to_index: Mapping[str, int] = wv.key_to_index
+        self.means: FloatArray = np.asarray(wv.vectors)
+        log_variances = getattr(wv, "log_variances", None)
+        self.log_variances: FloatArray | None = None if log_variances is None else np.asarray(log_variances)
+        self.encoder: PosteriorEncoder | None = getattr(wv, "encoder", None)
+        self.context_vectors = self._output_vectors(model, context_vectors)
+
+    def _output_vectors(self, model: Any, given: Any) -> FloatArray | None:
+        found = given
+        if found is None:
+            found = getattr(self.wv, "context_vectors", None)
+        if found is None and getattr(model, "negative", 0):
+            found = getattr(model, "syn1neg", None)  # gensim's Word2Vec
+        if found is None:
+            return None
+        vectors = np.asarray(found)
+        if vectors.shape != self.means.shape:
+            raise ValueError(
+                f"context_vectors has shape {vectors.shape}, but vectors has {self.means.shape}: it must hold one row "
+                "for each word, in the same order"
+            )
+        return vectors
+
+    def __len__(self) -> int:
+        return len(self.key_to_index)
+
+    def index(self, word: str) -> int:
+        """Row of the word, lower-cased if that is known, else in its own form; -1 if neither is."""
+        found = self.key_to_index.get(word.lower(), -1)
+        return found if found >= 0 else self.key_to_index.get(word, -1)
+
+    def indices(self, words: Iterable[str]) -> IntArray:
+        """Rows of many words, -1 for unknown ones."""
+        return np.fromiter((self.index(word) for word in words), dtype=np.intp)
+
+    def counts(self) -> FloatArray | None:
+        """How often each word occurs in the corpus, by row; None if the model does not know."""
+        found = getattr(self.wv, "expandos", {}).get("count")
+        if found is None and hasattr(self.wv, "get_vecattr"):
+            try:
+                found = [0] * len(self)
+                for word, row in self.key_to_index.items():
+                    found[row] = self.wv.get_vecattr(word, "count")
+            except KeyError:
+                found = None
+        return None if found is None else np.asarray(found, dtype=np.float64)
+
+    def generality(self) -> FloatArray | None:
+        """Log-determinant of each word's covariance; None for a model without variances."""
+        if self.log_variances is None:
+            return None
+        size = self.means.shape[1]
+        return self.log_variances.sum(axis=1, dtype=np.float64) * (size / self.log_variances.shape[1])
+
+    def cosine(self, first: IntArray, second: IntArray) -> FloatArray:
+        """Cosine of the means of two lists of words, pair by pair."""
+        return by_blocks(
+            lambda rows: _dot(unit(self.means[first[rows]]), unit(self.means[second[rows]])), len(first)
+        )
+
+    def kl(self, first: IntArray, second: IntArray) -> FloatArray:
+        """KL[first || second] between the priors of two lists of words, pair by pair."""
+        if self.log_variances is None:
+            raise ValueError(f"KL needs densities, and this {type(self.wv).__name__} has no log_variances")
+        lv = self.log_variances
+        return by_blocks(
+            lambda rows: kl_divergence(
+                self.means[first[rows]], lv[first[rows]], self.means[second[rows]], lv[second[rows]]
+            ),
+            len(first),
+        )
+
+
+def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    product: FloatArray = np.einsum("ij,ij->i", a, b)
+    return product
+
+
+def by_blocks(function: Any, rows: int) -> FloatArray:
+    """Call ``function(slice)`` on blocks of rows and join the answers."""
+    if rows == 0:
+        return np.zeros(0)
+    blocks = [function(slice(start, start + _ROWS_AT_ONCE)) for start in range(0, rows, _ROWS_AT_ONCE)]
+    joined: FloatArray = np.concatenate(blocks)
+    return joined
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Scale rows to length 1, in double precision; a zero row stays zero."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    lengths = np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
+    scaled: FloatArray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return scaled
+
+
+def kl_divergence(
+    mean_q: FloatArray, log_variance_q: FloatArray, mean_p: FloatArray, log_variance_p: FloatArray
+) -> FloatArray:
+    """KL[q || p] of Gaussians, row by row; log-variances have one column (spherical) or one per dimension (diagonal).
+
+    Works on log-variances, so that a variance too small for a float does no harm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kl_divergence(np.zeros((1, 2)), np.zeros((1, 1)), np.array([[3.0, 4.0]]), np.zeros((1, 1)))
+    array([12.5])
+    """
+    size = mean_q.shape[-1]
+    difference = np.asarray(mean_q, dtype=np.float64) - mean_p
+    lv_q, lv_p = np.asarray(log_variance_q, dtype=np.float64), np.asarray(log_variance_p, dtype=np.float64)
+    if lv_q.shape[-1] == lv_p.shape[-1] == 1:
+        squared = np.einsum("...i,...i->...", difference, difference)
+        log_ratio = (lv_q - lv_p)[..., 0]
+        spherical: FloatArray = 0.5 * (
+            size * (np.expm1(log_ratio) - log_ratio) + squared * np.exp(-lv_p[..., 0])
+        )
+        return spherical
+    log_ratio = lv_q - lv_p
+    divergence = np.expm1(log_ratio) - log_ratio + difference**2 * np.exp(-lv_p)
+    diagonal: FloatArray = 0.5 * divergence.sum(axis=-1)
+    return diagonal
