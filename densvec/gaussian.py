@@ -1,0 +1,252 @@
+"""Gaussian: one density with a spherical or diagonal covariance, or a batch of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec import divergences
+from densvec.divergences import LOG_2_PI, Floats
+
+
+class Gaussian:
+    """A Gaussian density, or a batch of them, with a spherical or diagonal covariance.
+
+    Parameters
+    ----------
+    mean : array_like, shape (..., D)
+        The mean; axes in front of the last one are the batch.
+    variance : float or array_like, shape (..., 1) or (..., D)
+        The variance (not the standard deviation): one number per density (spherical) or one per dimension (diagonal). A single
+        number serves every density of the batch.
+
+    Attributes
+    ----------
+    mean : numpy.ndarray, shape (..., D)
+    variance : numpy.ndarray, shape (..., 1) or (..., D)
+
+    Examples
+    --------
+    >>> from densvec import Gaussian
+    >>> dog, animal = Gaussian([1.0, 0.0], 0.5), Gaussian([0.0, 0.0], 2.0)
+    >>> dog
+    Gaussian(mean=[1., 0.], variance=[0.5])
+    >>> dog.kl(animal) < animal.kl(dog)  # an animal explains a dog better than the other way round
+    True
+    >>> batch = Gaussian([[1.0, 0.0], [0.0, 0.0]], [[0.5], [2.0]])
+    >>> len(batch), batch[0] == dog
+    (2, True)
+    """
+
+    __slots__ = ("mean", "variance")
+    # NumPy must leave `array == gaussian` and the like to this class.
+    __array_ufunc__ = None
+
+    mean: Floats
+    variance: Floats
+
+    def __init__(self, mean: npt.ArrayLike, variance: npt.ArrayLike) -> None:
+        self.mean = _floating(mean)
+        self.variance = _floating(variance)
+        if self.mean.ndim == 0:
+            raise ValueError("mean must have at least one axis, its last of size D: got a single number")
+        batch, dimension = self.mean.shape[:-1], self.mean.shape[-1]
+        if self.variance.ndim == 0:
+            self.variance = np.broadcast_to(self.variance, (*batch, 1))
+        if self.variance.shape not in {(*batch, 1), (*batch, dimension)}:
+            raise ValueError(
+                f"variance has shape {self.variance.shape}; with a mean of shape {self.mean.shape} it must be "
+                f"{(*batch, 1)} (spherical) or {(*batch, dimension)} (diagonal)"
+            )
+        if not np.all((self.variance > 0) & np.isfinite(self.variance)):
+            bad = self.variance[~((self.variance > 0) & np.isfinite(self.variance))]
+            raise ValueError(f"every variance must be positive and finite: got {bad.flat[0]}")
+
+    @property
+    def dimension(self) -> int:
+        """The number of dimensions D.
+
+        Examples
+        --------
+        >>> Gaussian([1.0, 0.0], 0.5).dimension
+        2
+        """
+        return self.mean.shape[-1]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the batch: () for one density.
+
+        Examples
+        --------
+        >>> Gaussian([1.0, 0.0], 0.5).shape, Gaussian([[1.0, 0.0]], 0.5).shape
+        ((), (1,))
+        """
+        return self.mean.shape[:-1]
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether one variance serves all dimensions.
+
+        Examples
+        --------
+        >>> Gaussian([1.0, 0.0], 0.5).is_spherical, Gaussian([1.0, 0.0], [0.5, 2.0]).is_spherical
+        (True, False)
+        """
+        return self.variance.shape[-1] == 1
+
+    @property
+    def log_determinant(self) -> Floats:
+        """Logarithm of the determinant of the covariance: how much room the density takes.
+
+        Examples
+        --------
+        >>> float(Gaussian([1.0, 0.0], 1.0).log_determinant)
+        0.0
+        """
+        return divergences._total(np.log(self.variance.astype(np.float64)), self)
+
+    def entropy(self) -> Floats:
+        """Return the differential entropy, in nats.
+
+        Examples
+        --------
+        >>> round(float(Gaussian([0.0], 1.0).entropy()), 4)
+        1.4189
+        """
+        return 0.5 * (self.dimension * (1.0 + LOG_2_PI) + self.log_determinant)
+
+    def log_prob(self, x: npt.ArrayLike) -> Floats:
+        """Return the log-density at `x`, whose last axis has size D and whose other axes broadcast with the batch.
+
+        Examples
+        --------
+        >>> round(float(Gaussian([0.0], 1.0).log_prob([0.0])), 4)
+        -0.9189
+        """
+        point = np.asarray(x, dtype=np.float64)
+        if point.shape[-1:] != self.mean.shape[-1:]:
+            raise ValueError(f"x has shape {point.shape}; its last axis must have the density's {self.dimension} dimensions")
+        variance = self.variance.astype(np.float64)
+        squares = divergences._total((point - self.mean) ** 2 / variance, self)
+        return -0.5 * (squares + self.dimension * LOG_2_PI + self.log_determinant)
+
+    def sample(self, n: int = 1, seed: int | np.random.Generator | None = None) -> Floats:
+        """Draw `n` points from each density.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many points.
+        seed : int or numpy.random.Generator, optional
+            Seed, or the generator to draw from.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n, ..., D)
+            The points.
+
+        Examples
+        --------
+        >>> points = Gaussian([5.0, 0.0], 0.01).sample(1000, seed=1)
+        >>> points.shape, points.mean(axis=0).round(1)
+        ((1000, 2), array([5., 0.]))
+        """
+        noise = np.random.default_rng(seed).standard_normal((n, *self.mean.shape))
+        return (self.mean + np.sqrt(self.variance) * noise).astype(self.mean.dtype, copy=False)
+
+    def kl(self, other: Gaussian) -> Floats:
+        """Return KL[self‖other]; see :func:`densvec.divergences.kl`.
+
+        Examples
+        --------
+        >>> float(Gaussian([0.0], 1.0).kl(Gaussian([2.0], 1.0)))
+        2.0
+        """
+        return divergences.kl(self, other)
+
+    def reverse_kl(self, other: Gaussian) -> Floats:
+        """Return KL[other‖self]; see :func:`densvec.divergences.reverse_kl`.
+
+        Examples
+        --------
+        >>> float(Gaussian([0.0], 4.0).reverse_kl(Gaussian([2.0], 4.0)))
+        0.5
+        """
+        return divergences.reverse_kl(self, other)
+
+    def jeffreys(self, other: Gaussian) -> Floats:
+        """Return KL[self‖other] + KL[other‖self]; see :func:`densvec.divergences.jeffreys`.
+
+        Examples
+        --------
+        >>> float(Gaussian([0.0], 1.0).jeffreys(Gaussian([2.0], 1.0)))
+        4.0
+        """
+        return divergences.jeffreys(self, other)
+
+    def expected_likelihood(self, other: Gaussian) -> Floats:
+        """Return the log of the expected likelihood; see :func:`densvec.divergences.expected_likelihood`.
+
+        Examples
+        --------
+        >>> round(float(Gaussian([0.0], 1.0).expected_likelihood(Gaussian([2.0], 1.0))), 4)
+        -2.2655
+        """
+        return divergences.expected_likelihood(self, other)
+
+    def wasserstein(self, other: Gaussian) -> Floats:
+        """Return the 2-Wasserstein distance; see :func:`densvec.divergences.wasserstein`.
+
+        Examples
+        --------
+        >>> float(Gaussian([0.0], 1.0).wasserstein(Gaussian([2.0], 1.0)))
+        2.0
+        """
+        return divergences.wasserstein(self, other)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("one density has no length; only a batch has")
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Gaussian:
+        """Return the density or densities at `index` of the batch; the dimensions themselves are not indexed."""
+        if not self.shape:
+            raise TypeError("one density cannot be indexed; only a batch can")
+        index = index if isinstance(index, tuple) else (index,)
+        if sum(i is not None and i is not Ellipsis for i in index) > len(self.shape):
+            raise IndexError(f"too many indices for a batch of shape {self.shape}: {len(index)}")
+        if not any(i is Ellipsis for i in index):
+            index = (*index, Ellipsis)
+        full = (*index, slice(None))
+        return Gaussian(self.mean[full], self.variance[full])
+
+    def __iter__(self) -> Iterator[Gaussian]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Gaussian):
+            return NotImplemented
+        return np.array_equal(self.mean, other.mean) and np.array_equal(self.variance, other.variance)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if self.shape:
+            kind = "spherical" if self.is_spherical else "diagonal"
+            batch = " × ".join(str(n) for n in self.shape)
+            return f"<{batch} {kind} Gaussians in {self.dimension} dimensions>"
+        mean, variance = (np.array2string(a, precision=4, threshold=8, edgeitems=3, separator=", ") for a in (self.mean, self.variance))
+        return f"Gaussian(mean={mean}, variance={variance})"
+
+
+def _floating(values: npt.ArrayLike) -> Floats:
+    """Return an array of float32 or wider: floats as they are, everything else as float64."""
+    array = np.asarray(values)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    return array
