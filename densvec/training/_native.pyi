@@ -1,0 +1,30 @@
+from typing import Any
+
+from densvec._corpus import Chunk
+from densvec.training.settings import Array
+
+WEIGHT_NAMES: tuple[str, ...]
+
+class Kernel:
+    instruction_set: str
+    def __init__(
+        self,
+        arrays: dict[str, Array],
+        state: dict[str, Array],
+        *,
+        margin: float,
+        kl_weight: float,
+        workers: int = 1,
+        instruction_set: str | None = None,
+    ) -> None: ...
+    def step(
+        self,
+        chunk: Chunk,
+        *,
+        mean: float,
+        log_variance: float,
+        embedding: float,
+        encoder: float,
+        worker: int = 0,
+    ) -> tuple[float, float, int]: ...
+    def gradients(self, chunk: Chunk, into: dict[str, Any]) -> tuple[float, float, int]: ...

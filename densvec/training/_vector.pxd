@@ -1,0 +1,138 @@
+"""The loops of _vector.h for both number types: `loops` is a Loops_float or a Loops_double, as the arrays are."""
+
+from cython cimport floating
+
+cdef extern from "_vector.h" nogil:
+    ctypedef struct Loops_float:
+        float (*squared_distance)(const float*, const float*, int) noexcept nogil
+        float (*dot)(const float*, const float*, int) noexcept nogil
+        void (*add_scaled)(float*, float, const float*, int) noexcept nogil
+        void (*relu_sum)(float*, const float*, const float*, int, int) noexcept nogil
+        void (*relu_sum_back)(float*, float*, const float*, const float*, const float*, int, int) noexcept nogil
+        void (*pull)(float*, float*, const float*, float, float, int) noexcept nogil
+        void (*pull_gradient)(float*, float*, const float*, const float*, float, int) noexcept nogil
+        void (*exponential)(float*, const float*, int) noexcept nogil
+        float (*score_diagonal)(const float*, const float*, const float*, const float*, const float*, int) noexcept nogil
+        void (*pull_diagonal)(float*, float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
+        void (*pull_diagonal_gradient)(float*, float*, float*, float*, const float*, const float*, const float*, const float*, float, int) noexcept nogil
+        void (*adam)(float*, float*, float*, const float*, float, float, float, int) noexcept nogil
+
+    ctypedef struct Loops_double:
+        double (*squared_distance)(const double*, const double*, int) noexcept nogil
+        double (*dot)(const double*, const double*, int) noexcept nogil
+        void (*add_scaled)(double*, double, const double*, int) noexcept nogil
+        void (*relu_sum)(double*, const double*, const double*, int, int) noexcept nogil
+        void (*relu_sum_back)(double*, double*, const double*, const double*, const double*, int, int) noexcept nogil
+        void (*pull)(double*, double*, const double*, double, double, int) noexcept nogil
+        void (*pull_gradient)(double*, double*, const double*, const double*, double, int) noexcept nogil
+        void (*exponential)(double*, const double*, int) noexcept nogil
+        double (*score_diagonal)(const double*, const double*, const double*, const double*, const double*, int) noexcept nogil
+        void (*pull_diagonal)(double*, double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
+        void (*pull_diagonal_gradient)(double*, double*, double*, double*, const double*, const double*, const double*, const double*, double, int) noexcept nogil
+        void (*adam)(double*, double*, double*, const double*, double, double, double, int) noexcept nogil
+
+    const char* best_instruction_set()
+    const Loops_float* float_loops_for(const char* instruction_set)
+    const Loops_double* double_loops()
+    void prefetch_row(const void* row, size_t bytes)
+
+
+cdef inline floating squared_distance(const void* loops, const floating* a, const floating* b, int n) noexcept nogil:
+    if floating is float:
+        return (<const Loops_float*> loops).squared_distance(a, b, n)
+    else:
+        return (<const Loops_double*> loops).squared_distance(a, b, n)
+
+
+cdef inline floating dot(const void* loops, const floating* a, const floating* b, int n) noexcept nogil:
+    if floating is float:
+        return (<const Loops_float*> loops).dot(a, b, n)
+    else:
+        return (<const Loops_double*> loops).dot(a, b, n)
+
+
+cdef inline void add_scaled(const void* loops, floating* y, floating scale, const floating* x, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).add_scaled(y, scale, x, n)
+    else:
+        (<const Loops_double*> loops).add_scaled(y, scale, x, n)
+
+
+cdef inline void relu_sum(const void* loops, floating* hidden, const floating* contexts, const floating* centre,
+                          int count, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).relu_sum(hidden, contexts, centre, count, n)
+    else:
+        (<const Loops_double*> loops).relu_sum(hidden, contexts, centre, count, n)
+
+
+cdef inline void relu_sum_back(const void* loops, floating* d_contexts, floating* d_centre, const floating* contexts,
+                               const floating* centre, const floating* d_hidden, int count, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).relu_sum_back(d_contexts, d_centre, contexts, centre, d_hidden, count, n)
+    else:
+        (<const Loops_double*> loops).relu_sum_back(d_contexts, d_centre, contexts, centre, d_hidden, count, n)
+
+
+cdef inline void pull(const void* loops, floating* row, floating* d_mean, const floating* mean, floating gain,
+                      floating step, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull(row, d_mean, mean, gain, step, n)
+    else:
+        (<const Loops_double*> loops).pull(row, d_mean, mean, gain, step, n)
+
+
+cdef inline void pull_gradient(const void* loops, floating* d_row, floating* d_mean, const floating* row,
+                               const floating* mean, floating gain, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull_gradient(d_row, d_mean, row, mean, gain, n)
+    else:
+        (<const Loops_double*> loops).pull_gradient(d_row, d_mean, row, mean, gain, n)
+
+
+cdef inline void exponential(const void* loops, floating* out, const floating* x, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).exponential(out, x, n)
+    else:
+        (<const Loops_double*> loops).exponential(out, x, n)
+
+
+cdef inline floating score_diagonal(const void* loops, const floating* row, const floating* log_variance,
+                                    const floating* precision, const floating* mean, const floating* variance,
+                                    int n) noexcept nogil:
+    if floating is float:
+        return (<const Loops_float*> loops).score_diagonal(row, log_variance, precision, mean, variance, n)
+    else:
+        return (<const Loops_double*> loops).score_diagonal(row, log_variance, precision, mean, variance, n)
+
+
+cdef inline void pull_diagonal(const void* loops, floating* row, floating* log_variance, floating* d_mean,
+                               floating* d_log_variance, const floating* precision, const floating* mean,
+                               const floating* variance, floating weight, floating mean_rate,
+                               floating log_variance_rate, floating bound, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull_diagonal(row, log_variance, d_mean, d_log_variance, precision, mean, variance,
+                                                   weight, mean_rate, log_variance_rate, bound, n)
+    else:
+        (<const Loops_double*> loops).pull_diagonal(row, log_variance, d_mean, d_log_variance, precision, mean, variance,
+                                                    weight, mean_rate, log_variance_rate, bound, n)
+
+
+cdef inline void pull_diagonal_gradient(const void* loops, floating* d_row, floating* d_row_log_variance,
+                                        floating* d_mean, floating* d_log_variance, const floating* row,
+                                        const floating* precision, const floating* mean, const floating* variance,
+                                        floating weight, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull_diagonal_gradient(d_row, d_row_log_variance, d_mean, d_log_variance, row,
+                                                            precision, mean, variance, weight, n)
+    else:
+        (<const Loops_double*> loops).pull_diagonal_gradient(d_row, d_row_log_variance, d_mean, d_log_variance, row,
+                                                             precision, mean, variance, weight, n)
+
+
+cdef inline void adam(const void* loops, floating* weights, floating* first, floating* second, const floating* gradient,
+                      floating scale, floating rate, floating epsilon, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).adam(weights, first, second, gradient, scale, rate, epsilon, n)
+    else:
+        (<const Loops_double*> loops).adam(weights, first, second, gradient, scale, rate, epsilon, n)

@@ -1,0 +1,180 @@
+/* The kernel's vector loops, written once and compiled for every (number type, instruction set).
+ *
+ * The includer defines REAL, SUFFIX and TARGET. `omp simd` lets the compiler reorder the sums of these loops alone, so no
+ * -ffast-math is needed for the rest. Rows are n numbers long and never overlap, but for what is marked INOUT.
+ */
+
+#define JOIN_(name, suffix) name##_##suffix
+#define JOIN(name, suffix) JOIN_(name, suffix)
+#define LOOP(name) JOIN(name, SUFFIX)
+
+/* ((a - b)**2).sum() */
+TARGET static REAL LOOP(squared_distance)(const REAL *restrict a, const REAL *restrict b, int n) {
+    REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int d = 0; d < n; d++) {
+        REAL diff = a[d] - b[d];
+        sum += diff * diff;
+    }
+    return sum;
+}
+
+/* (a * b).sum() */
+TARGET static REAL LOOP(dot)(const REAL *restrict a, const REAL *restrict b, int n) {
+    REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int d = 0; d < n; d++) sum += a[d] * b[d];
+    return sum;
+}
+
+/* y += scale * x */
+TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *restrict x, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) y[d] += scale * x[d];
+}
+
+/* hidden += relu(contexts + centre).sum(0)                     contexts: (count, n) */
+TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts, const REAL *restrict centre,
+                                  int count, int n) {
+    for (int j = 0; j < count; j++, contexts += n) {
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL pre = contexts[d] + centre[d];
+            hidden[d] += pre > 0 ? pre : 0;
+        }
+    }
+}
+
+/* The same, backwards: d_contexts[j] and d_centre gain d_hidden wherever the unit was on. */
+TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre, const REAL *restrict contexts,
+                                       const REAL *restrict centre, const REAL *restrict d_hidden, int count, int n) {
+    for (int j = 0; j < count; j++, contexts += n, d_contexts += n) {
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL on = contexts[d] + centre[d] > 0 ? d_hidden[d] : 0;
+            d_contexts[d] += on;
+            d_centre[d] += on;
+        }
+    }
+}
+
+/* d_mean += gain * (mean - row);  row += step * (mean - row)   row: INOUT */
+TARGET static void LOOP(pull)(REAL *restrict row, REAL *restrict d_mean, const REAL *restrict mean, REAL gain, REAL step,
+                              int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL diff = mean[d] - row[d];
+        d_mean[d] += gain * diff;
+        row[d] += step * diff;
+    }
+}
+
+/* The same without the update: d_row -= gain * (mean - row) */
+TARGET static void LOOP(pull_gradient)(REAL *restrict d_row, REAL *restrict d_mean, const REAL *restrict row,
+                                       const REAL *restrict mean, REAL gain, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL pull = gain * (mean[d] - row[d]);
+        d_mean[d] += pull;
+        d_row[d] -= pull;
+    }
+}
+
+/* out = exp(x), also in place, for |x| <= 80: 2**k * p(r) with x = k log 2 + r, p of degree 6 (float: one unit in the last place or two). */
+TARGET static void LOOP(exponential)(REAL *out, const REAL *x, int n) {
+#if EXACT_EXP
+    for (int d = 0; d < n; d++) out[d] = exp(x[d]);
+#else
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        float k = x[d] * 1.44269504088896341f;
+        k = (k + 12582912.0f) - 12582912.0f; /* round to the nearest whole number: 1.5 * 2**23 has no room for a fraction */
+        float r = x[d] - k * 0.693359375f;
+        r += k * 2.12194440e-4f;
+        float p = 1.0f / 720.0f;
+        p = p * r + 1.0f / 120.0f;
+        p = p * r + 1.0f / 24.0f;
+        p = p * r + 1.0f / 6.0f;
+        p = p * r + 0.5f;
+        p = p * r + 1.0f;
+        p = p * r + 1.0f;
+        union { int32_t bits; float value; } power = {.bits = ((int32_t)k + 127) << 23};
+        out[d] = p * power.value;
+    }
+#endif
+}
+
+/* KL[q || row] + q's entropy's share, that is 1/2 sum((v_q + (mean - row)**2) / v_row + log v_row), diagonal.
+ * precision: 1 / v_row, TMP of the caller. */
+TARGET static REAL LOOP(score_diagonal)(const REAL *restrict row, const REAL *restrict log_variance,
+                                        const REAL *restrict precision, const REAL *restrict mean,
+                                        const REAL *restrict variance, int n) {
+    REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int d = 0; d < n; d++) {
+        REAL diff = mean[d] - row[d];
+        sum += (variance[d] + diff * diff) * precision[d] + log_variance[d];
+    }
+    return sum / 2;
+}
+
+/* Diagonal `pull`, with weight the row's share in the loss: gradients of the posterior, then the row's own update.
+ * row, log_variance: INOUT */
+TARGET static void LOOP(pull_diagonal)(REAL *restrict row, REAL *restrict log_variance, REAL *restrict d_mean,
+                                       REAL *restrict d_log_variance, const REAL *restrict precision,
+                                       const REAL *restrict mean, const REAL *restrict variance, REAL weight,
+                                       REAL mean_rate, REAL log_variance_rate, REAL bound, int n) {
+    REAL strength = weight < 0 ? -weight : weight;
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL diff = mean[d] - row[d];
+        REAL gain = weight * precision[d];
+        d_mean[d] += gain * diff;
+        d_log_variance[d] += gain * variance[d] / 2;
+        row[d] += mean_rate * gain * diff / (1 + mean_rate * strength * precision[d]);
+        REAL step = log_variance_rate * weight * ((variance[d] + diff * diff) * precision[d] - 1);
+        step = step > 1 ? 1 : step < -1 ? -1 : step;
+        REAL moved = log_variance[d] + step;
+        log_variance[d] = moved > bound ? bound : moved < -bound ? -bound : moved;
+    }
+}
+
+/* The same without the update. */
+TARGET static void LOOP(pull_diagonal_gradient)(REAL *restrict d_row, REAL *restrict d_row_log_variance,
+                                                REAL *restrict d_mean, REAL *restrict d_log_variance,
+                                                const REAL *restrict row, const REAL *restrict precision,
+                                                const REAL *restrict mean, const REAL *restrict variance, REAL weight,
+                                                int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL diff = mean[d] - row[d];
+        REAL gain = weight * precision[d];
+        d_mean[d] += gain * diff;
+        d_log_variance[d] += gain * variance[d] / 2;
+        d_row[d] -= gain * diff;
+        d_row_log_variance[d] += weight * (1 - (variance[d] + diff * diff) * precision[d]) / 2;
+    }
+}
+
+/* One step of Adam on n weights; rate holds the bias corrections. weights, first, second: INOUT */
+TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL *restrict second,
+                              const REAL *restrict gradient, REAL scale, REAL rate, REAL epsilon, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL g = scale * gradient[d];
+        first[d] += (REAL)0.1 * (g - first[d]);
+        second[d] += (REAL)0.001 * (g * g - second[d]);
+        weights[d] -= rate * first[d] / (SQUARE_ROOT(second[d]) + epsilon);
+    }
+}
+
+/* The table of this number type and instruction set. */
+static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
+    LOOP(squared_distance), LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull),
+    LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
+    LOOP(adam),
+};
+
+#undef LOOP
+#undef JOIN
+#undef JOIN_
