@@ -46,7 +46,8 @@ class Objective:
 
         Σ_j (1/K) Σ_k max(0, KL[q‖c_j] − KL[q‖n_jk] + margin)  +  kl_weight · KL[q‖w]
 
-    which is the paper's at K = 1. With ``pairing="shared"`` the K negatives n_k of a centre serve all its positives::
+    which is the paper's at K = 1. With ``pairing="shared"`` the K negatives n_k of a centre serve all of its
+    positives::
 
         (1/K) Σ_j Σ_k max(0, KL[q‖c_j] − KL[q‖n_k] + margin)  +  kl_weight · KL[q‖w]
 
@@ -115,7 +116,7 @@ class Backend(Protocol):
         ...
 
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
-        """Return the loss of a chunk and the gradient of its sum over centres, by parameter; train nothing."""
+        """Return the loss of a chunk and the gradients of its sum over centres; train nothing."""
         ...
 
     def state(self) -> dict[str, Array]:

@@ -1,0 +1,276 @@
+"""The torch backend: readable, on any device, and the oracle of the faster one."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from densvec.training.minibatch import Minibatch, minibatches
+from densvec.training.settings import (
+    ADAGRAD_EPSILON,
+    ADAM_BETAS,
+    ADAM_EPSILON,
+    LOG_VARIANCE_STEP,
+    PRIOR_LOG_VARIANCE_BOUNDS,
+    Array,
+    Objective,
+    Rates,
+    StepResult,
+)
+from densvec.training.torch_step import Divergences, Losses, Rows, TorchStep
+
+if TYPE_CHECKING:
+    from densvec._corpus import Chunk
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["PreparedChunk", "TorchBackend"]
+
+BATCH_CENTRES = {"cpu": 512, "cuda": 4096, "mps": 4096}
+
+
+@dataclass
+class PreparedChunk:
+    """A chunk whose minibatches are on their way to the device."""
+
+    chunk: Chunk
+    minibatches: list[Minibatch]
+
+
+class TorchBackend:
+    """Trains the tables of a `KeyedDensities` with torch.
+
+    On a CPU the tensors share the memory of the arrays in ``wv``; on another device they are copies, which
+    `synchronise` brings home. Only the rows that a minibatch uses are read and written, so that the cost of a
+    step does not grow with the vocabulary.
+
+    Parameters
+    ----------
+    wv
+        The densities and their encoder, trained in place. Tables of float64 are trained in float64.
+    objective, rates
+        The loss, and the learning rates as multiples of the ``alpha`` given to `step`.
+    state
+        The optimiser's accumulators, as `state` returned them; None starts anew.
+    device
+        "cpu", "cuda", "cuda:1", "mps" …; None takes CUDA when it is there, else the CPU.
+    batch_centres
+        Centres per update; None chooses by device.
+    """
+
+    concurrent = False
+
+    def __init__(
+        self,
+        wv: KeyedDensities,
+        objective: Objective,
+        rates: Rates,
+        state: dict[str, Array] | None = None,
+        *,
+        device: str | None = None,
+        batch_centres: int | None = None,
+    ) -> None:
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.batch_centres = batch_centres or BATCH_CENTRES.get(self.device.type, 4096)
+        self.rates = rates
+        assert wv.encoder is not None and wv.log_variances is not None
+        weights = {name: array for name, array in wv.encoder.arrays().items() if name != "embeddings"}
+        self._homes: dict[str, Array] = {
+            "means": wv.vectors,
+            "log_variances": wv.log_variances,
+            "embeddings": wv.encoder.embeddings,
+            **weights,
+        }
+        tensors = {name: torch.from_numpy(array).to(self.device) for name, array in self._homes.items()}
+        self.tables = Rows(tensors["means"], tensors["log_variances"], tensors["embeddings"])
+        self.module = TorchStep({name: tensors[name] for name in weights}, objective)
+        self.optimiser = _Optimiser(self.tables, dict(self.module.named_parameters()), state)
+
+    def prepare(self, chunk: Chunk) -> PreparedChunk:
+        """Cut a chunk and send it to the device: work for other threads while the device is busy."""
+        return PreparedChunk(
+            chunk, [self._to_device(batch) for batch in minibatches(chunk, self.batch_centres)]
+        )
+
+    def step(self, chunk: Chunk | PreparedChunk, alpha: float, worker: int = 0) -> StepResult:
+        """Train on one chunk; a loss of NaN says that an update was left out because it was not finite."""
+        prepared = chunk if isinstance(chunk, PreparedChunk) else self.prepare(chunk)
+        sums = torch.zeros(
+            3, device=self.device, dtype=torch.float32 if self.device.type == "mps" else torch.float64
+        )
+        centres = 0
+        for batch in prepared.minibatches:
+            losses, rows, gradients = self._differentiate(batch)
+            finite = self.optimiser.update(batch, rows, gradients, self.rates, alpha)
+            sums += torch.where(finite, torch.stack(losses), torch.nan)
+            centres += len(batch.centres)
+        loss, hinge, kl = sums.tolist()  # the only wait for the device
+        return StepResult(loss, hinge, kl, centres)
+
+    def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
+        """Return the loss of a chunk and the dense gradients of its sum over centres, by parameter."""
+        result = StepResult()
+        dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
+        for batch in minibatches(chunk):
+            losses, _, gradients = self._differentiate(self._to_device(batch))
+            dense["means"][batch.words] = gradients.rows.means.cpu()
+            dense["log_variances"][batch.words] = gradients.rows.log_variances.cpu()
+            dense["embeddings"][batch.words[: batch.encoded]] = gradients.rows.embeddings.cpu()
+            for name, gradient in gradients.weights.items():
+                dense[name] = gradient.cpu().numpy()
+            loss, hinge, kl = (float(value) for value in losses)
+            result = StepResult(loss, hinge, kl, len(batch.centres))
+        return result, dense
+
+    def state(self) -> dict[str, Array]:
+        """Return the optimiser's accumulators by name, under names that all backends share."""
+        return {name: tensor.cpu().numpy().copy() for name, tensor in self.optimiser.state().items()}
+
+    def synchronise(self) -> None:
+        """Copy the tables back to ``wv``; on a CPU they never left."""
+        if self.device.type == "cpu":
+            return
+        trained: dict[str, Tensor] = {**self.tables._asdict(), **dict(self.module.named_parameters())}
+        for name, home in self._homes.items():
+            home[...] = trained[name].detach().cpu().numpy()
+
+    def _to_device(self, batch: Minibatch) -> Minibatch:
+        tensors = {name: torch.from_numpy(array) for name, array in batch.arrays().items()}
+        if self.device.type == "cuda":
+            tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
+        moved = {name: tensor.to(self.device, non_blocking=True) for name, tensor in tensors.items()}
+        return Minibatch(encoded=batch.encoded, **moved)
+
+    def _differentiate(self, batch: Minibatch) -> tuple[Losses, Rows, _Gradients]:
+        """Return the losses of a minibatch, the rows that it reads, and the gradients of rows and weights."""
+        rows = Rows(
+            self.tables.means.index_select(0, batch.words).requires_grad_(),
+            self.tables.log_variances.index_select(0, batch.words).requires_grad_(),
+            self.tables.embeddings.index_select(0, batch.words[: batch.encoded]).requires_grad_(),
+        )
+        weights = dict(self.module.named_parameters())
+        with self._autocast():
+            losses, divergences = self.module(batch, rows)
+        wanted = (*rows, *weights.values(), *divergences)
+        found = torch.autograd.grad(losses.loss, wanted, allow_unused=True, materialize_grads=True)
+        gradients = _Gradients(
+            Rows(*found[:3]), dict(zip(weights, found[3:-3], strict=True)), Divergences(*found[-3:])
+        )
+        return Losses(*(value.detach() for value in losses)), rows, gradients
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        """Mixed precision where the device gains by it and the tables allow it."""
+        if (
+            self.device.type == "cuda"
+            and self.tables.means.dtype == torch.float32
+            and torch.cuda.is_bf16_supported()
+        ):
+            return torch.autocast("cuda", dtype=torch.bfloat16)
+        return nullcontext()
+
+
+@dataclass
+class _Gradients:
+    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it."""
+
+    rows: Rows
+    weights: dict[str, Tensor]
+    divergences: Divergences
+
+    def squared_norm(self) -> Tensor:
+        """Return the squared norm of the parameters' gradients: not finite as soon as one of them is not."""
+        return torch.stack([g.square().sum() for g in (*self.rows, *self.weights.values())]).sum()
+
+
+class _Optimiser:
+    """The update rule of each table and its accumulators."""
+
+    def __init__(self, tables: Rows, weights: dict[str, Tensor], state: dict[str, Array] | None) -> None:
+        self.tables = tables
+        self.weights = weights
+        device = tables.means.device
+        self.squares = torch.zeros(len(tables.embeddings), dtype=tables.embeddings.dtype, device=device)
+        self.steps = torch.zeros(1, dtype=torch.int64)
+        self.first = {name: torch.zeros_like(weight) for name, weight in weights.items()}
+        self.second = {name: torch.zeros_like(weight) for name, weight in weights.items()}
+        for name, tensor in self.state().items():
+            if state is not None:
+                tensor.copy_(torch.from_numpy(np.ascontiguousarray(state[name])))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return the accumulators by name."""
+        state = {"embedding_squares": self.squares, "adam_steps": self.steps}
+        state.update({f"adam_first.{name}": tensor for name, tensor in self.first.items()})
+        state.update({f"adam_second.{name}": tensor for name, tensor in self.second.items()})
+        return state
+
+    @torch.no_grad()
+    def update(
+        self, batch: Minibatch, rows: Rows, gradients: _Gradients, rates: Rates, alpha: float
+    ) -> Tensor:
+        """Take a step, or none when a gradient is not finite; return which, without waiting for the device."""
+        finite = torch.isfinite(gradients.squared_norm())
+        for gradient in (*gradients.rows, *gradients.weights.values()):
+            gradient.masked_fill_(~finite, 0.0)
+        encoded = batch.words[: batch.encoded]
+        curvature = _curvature(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
+        means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
+        log_variances = _natural_step(
+            rows.log_variances, gradients.rows.log_variances, rows.means.shape[1], alpha * rates.log_variance
+        )
+        self.tables.means.index_copy_(0, batch.words, means)
+        self.tables.log_variances.index_copy_(0, batch.words, log_variances)
+        squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
+        self.squares.index_copy_(0, encoded, squares)
+        embeddings = _adagrad_step(
+            rows.embeddings, gradients.rows.embeddings, squares, alpha * rates.embedding
+        )
+        self.tables.embeddings.index_copy_(0, encoded, embeddings)
+        self._adam_step(gradients.weights, len(batch.centres), alpha * rates.encoder)
+        return finite
+
+    def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> None:
+        """Adam on the mean gradient per centre."""
+        beta_first, beta_second = ADAM_BETAS
+        self.steps += 1
+        steps = int(self.steps)  # on the CPU whatever the device: no wait
+        for name, gradient in gradients.items():
+            mean_gradient = gradient / centres
+            first = self.first[name].lerp_(mean_gradient, 1 - beta_first)
+            second = (
+                self.second[name]
+                .mul_(beta_second)
+                .addcmul_(mean_gradient, mean_gradient, value=1 - beta_second)
+            )
+            scale = (second / (1 - beta_second**steps)).sqrt_().add_(ADAM_EPSILON)
+            self.weights[name].addcdiv_(first, scale, value=-rate / (1 - beta_first**steps))
+
+
+def _curvature(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
+    """Return Σ|a|/variance of each row, (U, 1|D): how steep the loss is in its mean, whatever the sign."""
+    totals = rows.means.new_zeros(len(rows.means))
+    totals.index_add_(0, batch.centres, weights.priors.abs())
+    totals.index_add_(0, batch.contexts, weights.positives.abs())
+    totals.index_add_(0, batch.negatives.flatten(), weights.negatives.abs().flatten())
+    return totals[:, None] * (-rows.log_variances).exp()
+
+
+def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
+    """SGD with an implicit denominator: at any rate a mean moves at most onto the posteriors that pull it."""
+    return rows - rate * gradient / (1 + rate * curvature)
+
+
+def _natural_step(rows: Tensor, gradient: Tensor, dimensions: int, rate: float) -> Tensor:
+    """Natural gradient: over the Fisher information of a log-variance, D/2 spherical or 1/2 diagonal."""
+    fisher = 0.5 * dimensions / rows.shape[1]
+    step = (rate / fisher * gradient).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+    return (rows - step).clamp_(*PRIOR_LOG_VARIANCE_BOUNDS)
+
+
+def _adagrad_step(rows: Tensor, gradient: Tensor, squares: Tensor, rate: float) -> Tensor:
+    """Row-wise Adagrad: one accumulator of mean squares per row."""
+    return rows - rate * gradient * (squares + ADAGRAD_EPSILON).rsqrt()[:, None]

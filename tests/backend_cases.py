@@ -1,0 +1,313 @@
+"""What every training backend must do: the cases are run for each of them (class attribute `backend`)."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch.distributions import Independent, Normal, kl_divergence
+
+from densvec._corpus import Chunk
+from densvec.encoder import LOG_VARIANCE_BOUNDS, Encoder
+from densvec.training.settings import Objective, Rates
+
+WEIGHTS = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
+
+
+def make_wv(
+    words,
+    dimensions,
+    *,
+    embedding=None,
+    hidden=None,
+    covariance="spherical",
+    seed=0,
+    dtype=np.float64,
+    scale=0.5,
+):
+    """Random tables in the shape of a KeyedDensities: all that a backend reads of one."""
+    rng = np.random.default_rng(seed)
+    embedding, hidden = embedding or dimensions, hidden or dimensions
+    width = 1 if covariance == "spherical" else dimensions
+
+    def draw(*shape):
+        return (rng.normal(size=shape) * scale).astype(dtype)
+
+    encoder = Encoder(
+        embeddings=draw(words, embedding),
+        context_layer=draw(embedding, hidden),
+        centre_layer=draw(embedding, hidden),
+        mean_head=draw(hidden, dimensions),
+        mean_bias=draw(dimensions),
+        variance_head=draw(hidden, width),
+        variance_bias=draw(width),
+    )
+    return SimpleNamespace(vectors=draw(words, dimensions), log_variances=draw(words, width), encoder=encoder)
+
+
+def make_chunk(sentences, *, window=2, negative=2, pairing="shared", words=None, seed=0, radii=None):
+    """A chunk of the given sentences of word ids, with random negatives."""
+    rng = np.random.default_rng(seed)
+    tokens = np.array([word for sentence in sentences for word in sentence], dtype=np.int32)
+    bounds = np.cumsum([0, *map(len, sentences)]).astype(np.int32)
+    words = words or int(tokens.max(initial=0)) + 1
+    if radii is None:
+        radii = np.full(len(tokens), window, dtype=np.int32)
+    pairs = sum(
+        min(b - 1, i + radii[i]) - max(a, i - radii[i])
+        for a, b in pairwise(bounds)
+        for i in range(a, b)
+    )
+    rows = len(tokens) if pairing == "shared" else int(pairs)
+    negatives = rng.integers(0, words, size=(rows, negative)).astype(np.int32)
+    return Chunk(tokens, bounds, radii, negatives, pairing=pairing)
+
+
+def arrays_of(wv):
+    """All tables by the names of Backend.gradients."""
+    return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
+
+
+def eq7(chunk, wv, objective):
+    """Loss, hinge, kl, centres and gradients of Eq. 7, pair by pair, as the paper writes it."""
+    t = {
+        name: torch.tensor(array, dtype=torch.float64, requires_grad=True)
+        for name, array in arrays_of(wv).items()
+    }
+    dimensions = t["means"].shape[1]
+    layer = torch.cat([t["context_layer"], t["centre_layer"]])  # M = [M_c; M_w]
+
+    def gaussian(mean, log_variance):
+        return Independent(Normal(mean, (0.5 * log_variance).exp().expand(dimensions)), 1)
+
+    def prior(word):
+        return gaussian(t["means"][word], t["log_variances"][word])
+
+    hinge = torch.zeros((), dtype=torch.float64)
+    kl = torch.zeros((), dtype=torch.float64)
+    centres = pair = 0
+    for a, b in pairwise(chunk.sentences):
+        for i in range(a, b):
+            radius = chunk.radii[i]
+            contexts = [j for j in range(max(a, i - radius), min(b - 1, i + radius) + 1) if j != i]
+            if not contexts:
+                continue
+            word = chunk.tokens[i]
+            hidden = sum(
+                torch.relu(torch.cat([t["embeddings"][chunk.tokens[j]], t["embeddings"][word]]) @ layer)
+                for j in contexts
+            )
+            log_variance = (hidden @ t["variance_head"] + t["variance_bias"]).clamp(*LOG_VARIANCE_BOUNDS)
+            q = gaussian(hidden @ t["mean_head"] + t["mean_bias"], log_variance)
+            for j in contexts:
+                negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
+                positive = kl_divergence(q, prior(chunk.tokens[j]))
+                for n in negatives:
+                    hinge = hinge + torch.relu(
+                        positive - kl_divergence(q, prior(n)) + objective.margin
+                    ) / len(negatives)
+                pair += 1
+            kl = kl + kl_divergence(q, prior(word))
+            centres += 1
+    loss = hinge + objective.kl_weight * kl
+    if centres:
+        loss.backward()
+    gradients = {name: np.zeros(x.shape) if x.grad is None else x.grad.numpy() for name, x in t.items()}
+    return loss.item(), hinge.item(), kl.item(), centres, gradients
+
+
+# windows at either end of a sentence, one-word and empty sentences, a word repeated and as its own context
+SENTENCES = [[0, 1, 2, 3, 4, 5, 6], [7], [], [1, 1], [2, 3, 2, 2, 8, 3, 2], [9, 0, 9]]
+
+
+class BackendCases:
+    """Subclasses give `backend(wv, objective, rates, state=None)`."""
+
+    def backend(self, wv, objective=None, rates=None, state=None):
+        raise NotImplementedError
+
+    def check_gradients(self, chunk, wv, objective, tolerance=1e-9):
+        result, gradients = self.backend(wv, objective, Rates()).gradients(chunk)
+        loss, hinge, kl, centres, expected = eq7(chunk, wv, objective)
+        assert result.centres == centres
+        np.testing.assert_allclose(
+            [result.loss, result.hinge, result.kl], [loss, hinge, kl], rtol=tolerance, atol=tolerance
+        )
+        assert gradients.keys() == expected.keys()
+        for name, gradient in gradients.items():
+            scale = max(1.0, np.abs(expected[name]).max(initial=0))
+            assert gradient.dtype == wv.vectors.dtype, name
+            np.testing.assert_allclose(
+                gradient, expected[name], rtol=tolerance, atol=tolerance * scale, err_msg=name
+            )
+
+    @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+    @pytest.mark.parametrize("pairing", ["shared", "paired"])
+    @pytest.mark.parametrize("negative", [1, 3])
+    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative):
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance)
+        chunk = make_chunk(SENTENCES, window=3, negative=negative, pairing=pairing)
+        self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing))
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+    @given(data=st.data())
+    def test_loss_and_gradients_on_any_chunk(self, data):
+        words = data.draw(st.integers(2, 12))
+        sentences = data.draw(st.lists(st.lists(st.integers(0, words - 1), max_size=7), max_size=4))
+        radii = data.draw(
+            st.lists(st.integers(1, 4), min_size=sum(map(len, sentences)), max_size=sum(map(len, sentences)))
+        )
+        pairing = data.draw(st.sampled_from(["shared", "paired"]))
+        chunk = make_chunk(
+            sentences,
+            negative=data.draw(st.integers(1, 4)),
+            pairing=pairing,
+            words=words,
+            seed=data.draw(st.integers(0, 99)),
+            radii=np.array(radii, dtype=np.int32),
+        )
+        wv = make_wv(
+            words,
+            data.draw(st.integers(1, 5)),
+            embedding=data.draw(st.integers(1, 5)),
+            hidden=data.draw(st.integers(1, 5)),
+            covariance=data.draw(st.sampled_from(["spherical", "diagonal"])),
+            seed=data.draw(st.integers(0, 99)),
+        )
+        margin = data.draw(st.sampled_from([0.0, 1.0, 20.0]))
+        self.check_gradients(
+            chunk, wv, Objective(margin, data.draw(st.sampled_from([0.0, 0.5, 1.0])), pairing)
+        )
+
+    @pytest.mark.parametrize("bias", [-50.0, 50.0])
+    def test_posterior_log_variance_is_clipped_and_has_no_gradient_outside(self, bias):
+        wv = make_wv(10, 4)
+        wv.encoder.variance_bias[:] = bias
+        chunk = make_chunk(SENTENCES)
+        self.check_gradients(chunk, wv, Objective(), tolerance=1e-8)
+        _, gradients = self.backend(wv, Objective(), Rates()).gradients(chunk)
+        assert not gradients["variance_bias"].any()
+        assert not gradients["variance_head"].any()
+
+    def test_float32_tables_give_the_same_gradients_to_single_precision(self):
+        wv = make_wv(10, 4, dtype=np.float32)
+        self.check_gradients(make_chunk(SENTENCES), wv, Objective(), tolerance=2e-5)
+
+    def test_gradients_train_nothing(self):
+        wv = make_wv(10, 4)
+        before = {name: array.copy() for name, array in arrays_of(wv).items()}
+        self.backend(wv).gradients(make_chunk(SENTENCES))
+        for name, array in arrays_of(wv).items():
+            np.testing.assert_array_equal(array, before[name])
+
+    @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+    @pytest.mark.parametrize("pairing", ["shared", "paired"])
+    def test_steps_lower_the_loss(self, covariance, pairing):
+        wv = make_wv(10, 4, covariance=covariance, dtype=np.float32)
+        chunk = make_chunk(SENTENCES, pairing=pairing)
+        backend = self.backend(wv, Objective(pairing=pairing))
+        first = backend.step(chunk, 0.025)
+        for _ in range(100):
+            last = backend.step(chunk, 0.025)
+        backend.synchronise()
+        assert last.centres == first.centres == 19
+        assert last.loss < 0.7 * first.loss
+        assert first.loss == pytest.approx(first.hinge + first.kl, rel=1e-5)
+
+    def test_step_at_rate_zero_changes_no_table(self):
+        wv = make_wv(10, 4, dtype=np.float32)
+        before = {name: array.copy() for name, array in arrays_of(wv).items()}
+        backend = self.backend(wv)
+        backend.step(make_chunk(SENTENCES), 0.0)
+        backend.synchronise()
+        for name, array in arrays_of(wv).items():
+            np.testing.assert_array_equal(array, before[name])
+
+    def test_step_touches_only_the_rows_of_its_words(self):
+        wv = make_wv(40, 4, dtype=np.float32)
+        chunk = make_chunk(SENTENCES, words=20)
+        before = {name: array.copy() for name, array in arrays_of(wv).items()}
+        backend = self.backend(wv)
+        backend.step(chunk, 0.025)
+        backend.synchronise()
+        used = set(chunk.tokens.tolist()) - {7} | set(chunk.negatives[:7].ravel().tolist())
+        changed = set(np.flatnonzero((wv.vectors != before["means"]).any(1)).tolist())
+        assert changed <= set(range(20))
+        assert used & changed
+        assert (wv.encoder.embeddings[20:] == before["embeddings"][20:]).all()
+        assert (wv.log_variances[20:] == before["log_variances"][20:]).all()
+
+    def test_same_chunks_give_the_same_bits(self):
+        tables = []
+        for _ in range(2):
+            wv = make_wv(10, 8, dtype=np.float32)
+            backend = self.backend(wv)
+            for seed in range(5):
+                backend.step(make_chunk(SENTENCES, seed=seed), 0.025)
+            backend.synchronise()
+            tables.append(arrays_of(wv))
+        for name in tables[0]:
+            np.testing.assert_array_equal(tables[0][name], tables[1][name])
+
+    def test_state_resumes_bit_for_bit(self):
+        chunks = [make_chunk(SENTENCES, seed=seed) for seed in range(6)]
+        whole, parts = make_wv(10, 8, dtype=np.float32), make_wv(10, 8, dtype=np.float32)
+        backend = self.backend(whole)
+        for chunk in chunks:
+            backend.step(chunk, 0.025)
+        backend.synchronise()
+        state = None
+        for half in (chunks[:3], chunks[3:]):
+            backend = self.backend(parts, state=state)
+            for chunk in half:
+                backend.step(chunk, 0.025)
+            backend.synchronise()
+            state = backend.state()
+        for name, array in arrays_of(whole).items():
+            np.testing.assert_array_equal(array, arrays_of(parts)[name])
+        words = len(whole.vectors)
+        assert {name: array.shape for name, array in state.items()} == {
+            "embedding_squares": (words,),
+            "adam_steps": (1,),
+            **{f"adam_first.{name}": whole.encoder.arrays()[name].shape for name in WEIGHTS},
+            **{f"adam_second.{name}": whole.encoder.arrays()[name].shape for name in WEIGHTS},
+        }
+
+    @pytest.mark.parametrize("alpha", [0.025, 1.0, 100.0, 1e10])
+    @pytest.mark.parametrize("dimensions", [1, 8])
+    @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+    def test_tables_stay_finite_at_any_rate(self, alpha, dimensions, covariance):
+        wv = make_wv(10, dimensions, covariance=covariance, dtype=np.float32)
+        backend = self.backend(wv)
+        for seed in range(30):
+            backend.step(make_chunk(SENTENCES, seed=seed), alpha)
+        backend.synchronise()
+        for name, array in arrays_of(wv).items():
+            assert np.isfinite(array).all(), name
+        assert wv.log_variances.min() >= -10
+        assert wv.log_variances.max() <= 10
+
+    def test_an_update_that_is_not_finite_is_left_out_and_reported(self):
+        wv = make_wv(10, 4, dtype=np.float32)
+        wv.encoder.mean_head[:] = 1e30
+        backend = self.backend(wv)
+        result = backend.step(make_chunk(SENTENCES), 0.025)
+        backend.synchronise()
+        assert not np.isfinite(result.loss)
+        for name, array in arrays_of(wv).items():
+            assert np.isfinite(array).all(), name
+
+    def test_chunk_without_pairs_changes_nothing(self):
+        wv = make_wv(10, 4, dtype=np.float32)
+        before = {name: array.copy() for name, array in arrays_of(wv).items()}
+        backend = self.backend(wv)
+        for sentences in ([], [[3]], [[1], [], [2]]):
+            chunk = make_chunk(sentences, words=10)
+            assert backend.step(chunk, 0.025).centres == 0
+            assert backend.gradients(chunk)[0].loss == 0
+        backend.synchronise()
+        for name, array in arrays_of(wv).items():
+            np.testing.assert_array_equal(array, before[name])
