@@ -1,9 +1,11 @@
 """Benchmarks of word embeddings: similarity, analogies, lexical substitution, entailment, generality.
 
-Every function takes a KeyedDensities (or a gensim KeyedVectors where that makes sense) and a path, and returns a typed result that prints
-as a table and turns into JSON or a DataFrame. `evaluate_all` runs the whole suite of the paper.
+Every function takes a KeyedDensities (or a gensim KeyedVectors where that makes sense) and a path, and
+returns a typed result that prints as a table and turns into JSON or a DataFrame. `evaluate_all` runs the
+whole suite of the paper.
 """
 
+from densvec.evaluation.analogies import AnalogyResult, AnalogySection, word_analogies
 from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.entailment import (
     DirectionResult,
@@ -25,6 +27,8 @@ from densvec.evaluation.substitution import SubstitutionResult, gap, lexical_sub
 from densvec.evaluation.suite import Comparison, Report, evaluate_all
 
 __all__ = [
+    "AnalogyResult",
+    "AnalogySection",
     "BenchmarkFileError",
     "Bootstrap",
     "Comparison",
@@ -44,6 +48,7 @@ __all__ = [
     "gap",
     "generality_frequency",
     "lexical_substitution",
+    "word_analogies",
     "word_similarities",
     "word_similarity",
 ]

@@ -20,8 +20,8 @@ _CELLS_AT_ONCE = 1 << 21  # a block of resamples holds about this many weights
 class Estimate:
     """A figure and the interval in which it falls when the benchmark's items are drawn again.
 
-    The interval (percentile bootstrap) says how far the figure depends on which items the benchmark happens to hold. It does not hold
-    the noise between training seeds: train several for that.
+    The interval (percentile bootstrap) says how far the figure depends on which items the benchmark happens
+    to hold. It does not hold the noise between training seeds: train several for that.
 
     Examples
     --------
@@ -65,8 +65,8 @@ class Estimate:
             return Estimate(self.value - other.value)
         if self.items != other.items or len(self.draws) != len(other.draws):
             raise ValueError(
-                "cannot pair these estimates: they were made on different items, seeds or resamples; evaluate both models on the same "
-                "benchmark with the same vocabulary, seed and number of resamples"
+                "cannot pair these estimates: they were made on different items, seeds or resamples; "
+                "evaluate both models on one benchmark with one vocabulary, seed and number of resamples"
             )
         return from_draws(self.value - other.value, self.draws - other.draws, self.level, self.items)
 

@@ -1,4 +1,4 @@
-"""Lexical entailment: does one word entail another (best F1, average precision), and which of two entails the other."""
+"""Lexical entailment: whether one word entails another (best F1), and which of two entails the other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
-from densvec.evaluation.lexicon import FloatArray, Lexicon
+from densvec.evaluation.lexicon import BoolArray, FloatArray, Lexicon
 from densvec.evaluation.results import Result, Row
 
-BoolArray = npt.NDArray[np.bool_]
 _TRUTH = {"true": True, "false": False}
 
 
@@ -32,7 +31,7 @@ class EntailmentScore:
 
 @dataclass(frozen=True)
 class EntailmentResult(Result):
-    """Entailment on one benchmark, by measure ("kl": −KL[w1‖w2]; "cosine"), over the pairs whose words are both known."""
+    """Entailment on one benchmark by measure: "kl" (−KL[w1‖w2]) and "cosine", over the known pairs."""
 
     name: str
     scores: dict[str, EntailmentScore]
@@ -69,9 +68,11 @@ class EntailmentResult(Result):
 
 @dataclass(frozen=True)
 class DirectionResult(Result):
-    """Share of entailing pairs whose direction is told right, by measure, over the pairs whose words are both known.
+    """Share of entailing pairs whose direction is told right, by measure, over the pairs whose words are
+    both known.
 
-    "kl": KL[w1‖w2] < KL[w2‖w1]; "variance": w1 has the smaller log-determinant; "frequency": w1 is the rarer word.
+    "kl": KL[w1‖w2] < KL[w2‖w1]; "variance": w1 has the smaller log-determinant of the covariance;
+    "frequency": w1 is the rarer word.
     """
 
     name: str
@@ -121,7 +122,7 @@ def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -
 
     Parameters
     ----------
-    wv : KeyedDensities, gensim KeyedVectors, or a model of either
+    wv : KeyedDensities, gensim KeyedVectors, a model of either, or a plain object
         Without variances only the cosine is reported.
     path : str or path
         File of lines ``word1 word2 True|False``.
@@ -151,7 +152,7 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
 
     Parameters
     ----------
-    wv : KeyedDensities, gensim KeyedVectors, or a model of either
+    wv : KeyedDensities, gensim KeyedVectors, a model of either, or a plain object
         Measures that need variances or counts are left out when the model has none.
     path : str or path
         File of lines ``word1 word2 True|False``, perhaps after a header. False: the second entails the first.
@@ -179,7 +180,7 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
 
 
 def _threshold_ends(values: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Order by falling value, and the places in it where a threshold can cut: after each run of equal values."""
+    """Order by falling value, and where in it a threshold can cut: after each run of equal values."""
     order = np.argsort(-values, kind="stable")
     descending = values[order]
     ends = (
@@ -191,7 +192,7 @@ def _threshold_ends(values: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArr
 
 
 def _f1_and_average_precision(values: FloatArray, truth: BoolArray) -> Callable[[FloatArray], FloatArray]:
-    """Statistic: best F1 over thresholds and average precision, of weighted items sorted once for all resamples."""
+    """Statistic: best F1 over thresholds, and average precision; sorted once for all resamples."""
     order, ends = _threshold_ends(values)
     positive = truth[order].astype(np.float32)
 

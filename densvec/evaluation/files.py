@@ -31,8 +31,8 @@ class Line:
 def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
     r"""Yield the lines of a file that are not blank.
 
-    Only line feeds end a line (a carriage return before one is dropped): latin-1 text holds other characters, such as
-    NEL, that `str.splitlines` would take for the end of a line.
+    Only line feeds end a line (a carriage return before one is dropped): latin-1 text holds other
+    characters, such as NEL, that `str.splitlines` would take for the end of a line.
     """
     from smart_open import open as smart_open
 

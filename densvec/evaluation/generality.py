@@ -1,4 +1,4 @@
-"""Generality against frequency: does the size of a word's density only repeat how often the word occurs?"""
+"""Generality against frequency: how far the size of a word's density repeats how often the word occurs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from densvec.evaluation.results import Result, Row
 
 @dataclass(frozen=True)
 class GeneralityResult(Result):
-    """Pearson's correlation of the log-determinant of the covariance with the log of the frequency (the paper's Figure 6)."""
+    """Pearson's correlation of the covariance's log-determinant with log-frequency (the paper's Figure 6)."""
 
     pearson: Estimate
     words: int

@@ -1,4 +1,4 @@
-"""One view of whatever is evaluated: KeyedDensities, gensim's KeyedVectors, a model of either, or a plain object."""
+"""One view of whatever is evaluated: KeyedDensities, gensim's KeyedVectors, a model, a plain object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from densvec.gaussian import Gaussian
+
 FloatArray = npt.NDArray[np.floating[Any]]
+BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.integer[Any]]
 
 _ROWS_AT_ONCE = 1 << 16  # bounds the memory of comparing many pairs
@@ -18,7 +21,7 @@ class PosteriorEncoder(Protocol):
     """What can infer the posterior of a word in its context, for many windows at once."""
 
     def posteriors(self, centres: Any, contexts: Any, offsets: Any) -> tuple[Any, Any]:
-        """Return means (windows, D) and log-variances (windows, 1 or D); window i has contexts[offsets[i]:offsets[i+1]]."""
+        """Give means (n, D) and log-variances (n, 1|D); window i has contexts[offsets[i]:offsets[i + 1]]."""
         ...
 
 
@@ -28,9 +31,9 @@ class Lexicon:
     Parameters
     ----------
     wv : object
-        Anything with `key_to_index` and `vectors` (V, D): KeyedDensities, gensim's KeyedVectors, or a plain object. Also used, when
-        there: `log_variances` (V, 1 or D), `encoder`, `context_vectors`, and counts (`expandos["count"]` or `get_vecattr`). A model
-        whose `wv` is such an object is accepted too.
+        Anything with `key_to_index` and `vectors` (V, D): KeyedDensities, gensim's KeyedVectors, or a plain
+        object. Also used, when there: `log_variances` (V, 1 or D), `encoder`, `context_vectors`, and counts
+        (`expandos["count"]` or `get_vecattr`). A model whose `wv` is such an object is accepted too.
     context_vectors : array, optional
         Output vectors, row by row in the order of `vectors`. By default what the model itself has.
     """
@@ -40,7 +43,7 @@ class Lexicon:
         missing = [name for name in ("key_to_index", "vectors") if not hasattr(wv, name)]
         if missing:
             raise TypeError(
-                f"cannot evaluate a {type(wv).__name__}: it has no attribute {' and no '.join(map(repr, missing))}; "
+                f"cannot evaluate a {type(wv).__name__}: it has no {' and no '.join(map(repr, missing))}; "
                 "pass a KeyedDensities or a gensim KeyedVectors (model.wv)"
             )
         self.wv = wv
@@ -55,15 +58,15 @@ class Lexicon:
         found = given
         if found is None:
             found = getattr(self.wv, "context_vectors", None)
-        if found is None and getattr(model, "negative", 0):
+        if found is None and model is not None and getattr(model, "negative", False):
             found = getattr(model, "syn1neg", None)  # gensim's Word2Vec
         if found is None:
             return None
         vectors = np.asarray(found)
         if vectors.shape != self.means.shape:
             raise ValueError(
-                f"context_vectors has shape {vectors.shape}, but vectors has {self.means.shape}: it must hold one row "
-                "for each word, in the same order"
+                f"context_vectors has shape {vectors.shape}, but vectors has {self.means.shape}: "
+                "it must hold one row for each word, in the same order"
             )
         return vectors
 
@@ -96,7 +99,9 @@ class Lexicon:
         if self.log_variances is None:
             return None
         size = self.means.shape[1]
-        return self.log_variances.sum(axis=1, dtype=np.float64) * (size / self.log_variances.shape[1])
+        columns = self.log_variances.shape[1]  # 1: spherical, the same variance in every dimension
+        log_determinants: FloatArray = self.log_variances.sum(axis=1, dtype=np.float64) * (size / columns)
+        return log_determinants
 
     def cosine(self, first: IntArray, second: IntArray) -> FloatArray:
         """Cosine of the means of two lists of words, pair by pair."""
@@ -142,9 +147,8 @@ def unit(vectors: FloatArray) -> FloatArray:
 def kl_divergence(
     mean_q: FloatArray, log_variance_q: FloatArray, mean_p: FloatArray, log_variance_p: FloatArray
 ) -> FloatArray:
-    """KL[q || p] of Gaussians, row by row; log-variances have one column (spherical) or one per dimension (diagonal).
-
-    Works on log-variances, so that a variance too small for a float does no harm.
+    """KL[q || p] of Gaussians, row by row; log-variances have one column (spherical) or one per dimension
+    (diagonal).
 
     Examples
     --------
@@ -152,17 +156,6 @@ def kl_divergence(
     >>> kl_divergence(np.zeros((1, 2)), np.zeros((1, 1)), np.array([[3.0, 4.0]]), np.zeros((1, 1)))
     array([12.5])
     """
-    size = mean_q.shape[-1]
-    difference = np.asarray(mean_q, dtype=np.float64) - mean_p
-    lv_q, lv_p = np.asarray(log_variance_q, dtype=np.float64), np.asarray(log_variance_p, dtype=np.float64)
-    if lv_q.shape[-1] == lv_p.shape[-1] == 1:
-        squared = np.einsum("...i,...i->...", difference, difference)
-        log_ratio = (lv_q - lv_p)[..., 0]
-        spherical: FloatArray = 0.5 * (
-            size * (np.expm1(log_ratio) - log_ratio) + squared * np.exp(-lv_p[..., 0])
-        )
-        return spherical
-    log_ratio = lv_q - lv_p
-    divergence = np.expm1(log_ratio) - log_ratio + difference**2 * np.exp(-lv_p)
-    diagonal: FloatArray = 0.5 * divergence.sum(axis=-1)
-    return diagonal
+    q = Gaussian(mean_q, np.exp(np.asarray(log_variance_q, dtype=np.float64)))
+    p = Gaussian(mean_p, np.exp(np.asarray(log_variance_p, dtype=np.float64)))
+    return q.kl(p)

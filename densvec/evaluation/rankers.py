@@ -1,4 +1,4 @@
-"""Rankers of substitutes: scores of candidate words for a target word in its context, for many windows at once."""
+"""Rankers of substitutes: scores of candidates for a word in its context, for many windows at once."""
 
 from __future__ import annotations
 

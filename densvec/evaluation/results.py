@@ -35,7 +35,7 @@ class Result:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_dataframe(self) -> Any:
-        """One row for each line of the table; an estimate becomes the columns name, name_low and name_high. Needs pandas."""
+        """Turn into a pandas DataFrame; an estimate becomes the columns name, name_low and name_high."""
         try:
             import pandas
         except ImportError as error:

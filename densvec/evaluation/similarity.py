@@ -97,11 +97,12 @@ def read_similarity(path: PathLike) -> list[tuple[str, str, float]]:
 
 
 def word_similarity(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -> SimilarityResult:
-    """Correlate the cosine of the means with people's scores.
+    r"""Correlate the cosine of the means with people's scores.
 
     Parameters
     ----------
     wv : KeyedDensities, gensim KeyedVectors, or a model of either
+        What to evaluate; see `Lexicon`.
     path : str or path
         File of lines ``word1 word2 score``. Words are looked up lower-cased, then as they stand.
     bootstrap : Bootstrap, optional
@@ -110,9 +111,10 @@ def word_similarity(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = No
     Examples
     --------
     >>> import tempfile, types, numpy as np
-    >>> wv = types.SimpleNamespace(key_to_index={"cat": 0, "dog": 1, "tax": 2}, vectors=np.array([[2.0, 0], [2, 1], [0, 1]]))
+    >>> means = np.array([[2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
+    >>> wv = types.SimpleNamespace(key_to_index={"cat": 0, "dog": 1, "tax": 2}, vectors=means)
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-    ...     _ = file.write("cat dog 9\\ncat tax 1\\nDog tax 2\\ncat unicorn 5\\n")
+    ...     _ = file.write("cat dog 9\ncat tax 1\nDog tax 2\ncat unicorn 5\n")
     ...     file.flush()
     ...     result = word_similarity(wv, file.name, bootstrap=Bootstrap(0))
     >>> float(result.spearman), result.known, result.pairs
@@ -141,8 +143,8 @@ def word_similarities(wv: Any, directory: PathLike, *, bootstrap: Bootstrap | No
 def _spearman(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Statistic: Spearman's ρ of weighted items, ties at their mean rank.
 
-    A resample repeats items, and repeats are ties; so its ranks follow from the weights by a running sum in the order of the values, sorted
-    once for all resamples.
+    A resample repeats items, and repeats are ties; so its ranks follow from the weights by a running sum in
+    the order of the values, sorted once for all resamples.
     """
     rank_x, rank_y = _weighted_ranks(x), _weighted_ranks(y)
 

@@ -1,4 +1,4 @@
-"""Lexical substitution: rank candidates for a word in its sentence, measured by generalised average precision (GAP)."""
+"""Lexical substitution: rank candidates for a word in its sentence, by generalised average precision."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class SubstitutionResult(Result):
 def gap(ranking: Iterable[str], gold: Mapping[str, float]) -> float:
     """Generalised average precision of a ranking, best first, against gold weights.
 
-    With x_i the gold weight of the candidate at rank i (0 if none) and y the gold weights in descending order, GAP is
-    Σ_i [x_i > 0]·mean(x_1..x_i) / Σ_i mean(y_1..y_i).
+    With x_i the gold weight of the candidate at rank i (0 if none) and y the gold weights in descending
+    order, GAP is Σ_i [x_i > 0]·mean(x_1..x_i) / Σ_i mean(y_1..y_i).
 
     Examples
     --------
     >>> gap(["clever", "shiny", "smart"], {"clever": 3, "smart": 1})
-    0.8666666666666667
+    0.866...
     """
     weights = np.array([[gold.get(word, 0.0) for word in ranking]])
     return float(_gaps(weights, np.array([_ideal(gold.values())]))[0])
@@ -141,7 +141,8 @@ def read_instances(path: PathLike, gold: Mapping[tuple[str, str], dict[str, floa
         fields = line.text.split("\t")
         if len(fields) != 4:
             line.fail(
-                f"expected 4 fields (lemma.pos, id, index of the target, tokens) separated by tabs, found {len(fields)}"
+                f"expected 4 fields separated by tabs (lemma.pos, id, index of the target, tokens), "
+                f"found {len(fields)}"
             )
         target, number, position, text = fields
         tokens = tuple(text.split(" "))
@@ -182,20 +183,23 @@ def lexical_substitution(
 ) -> SubstitutionResult:
     """Rank each target's candidates in its sentence and take the mean GAP over the instances.
 
-    Substitutes of several words, or with a hyphen, are removed from gold and ranking. An instance without gold is skipped; one
-    that cannot be ranked (target or all candidates unknown) counts 0; unknown gold substitutes stay in the denominator.
+    Substitutes of several words, or with a hyphen, are removed from gold and ranking. An instance without
+    gold is skipped; one that cannot be ranked (target or all candidates unknown) counts 0; unknown gold
+    substitutes stay in the denominator.
 
     Parameters
     ----------
     wv : KeyedDensities, gensim KeyedVectors, or a model of either
+        What to evaluate; see `Lexicon`.
     path : str or path
         Sentences: ``lst_all.preprocessed``.
     gold, candidates : str or path, optional
         By default ``lst_all.gold`` and ``lst.gold.candidates`` beside the sentences.
     rankers : sequence of str, optional
-        Of ``encoder`` (−KL[q(z|c,w) ‖ p(z|s)]), ``add`` and ``mult`` (Melamud et al. 2015, context words from the input vectors),
-        ``add_output`` and ``mult_output`` (context words from `context_vectors`), ``out_of_context`` (cosine with the target),
-        ``prior`` (−KL[p(z|w) ‖ p(z|s)]) and ``random``. By default all that the model can do.
+        Of ``encoder`` (−KL[q(z|c,w) ‖ p(z|s)]), ``add`` and ``mult`` (Melamud et al. 2015, context words
+        from the input vectors), ``add_output`` and ``mult_output`` (context words from `context_vectors`),
+        ``out_of_context`` (cosine with the target), ``prior`` (−KL[p(z|w) ‖ p(z|s)]) and ``random``. By
+        default all that the model can do.
     context_vectors : array, optional
         Output vectors of a skip-gram, one row for each word; by default the model's own, if it has any.
     window : int

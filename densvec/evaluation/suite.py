@@ -22,7 +22,7 @@ SUBSTITUTION = ("lst_all", "lst_trial")
 
 @dataclass(frozen=True)
 class Report(Result):
-    """Everything that the suite measured; parts whose files are absent, or which the model cannot do, are empty or None."""
+    """Everything that the suite measured; a part without files, or beyond the model, is empty or None."""
 
     similarity: SimilarityTable | None
     substitution: dict[str, SubstitutionResult]
@@ -112,10 +112,12 @@ def evaluate_all(
     wv : KeyedDensities, gensim KeyedVectors, a model of either, or a plain object
         See `densvec.evaluation.Lexicon` for what is used of it.
     data_dir : str or path
-        Holds word-sim/\\*.txt, lexsub/lst_all.preprocessed (with .gold and lst.gold.candidates), entailment/bbds.tsv,
-        bless.tsv, bbds_direction.txt and bless_direction.txt; a missing file's part is left out.
+        Holds word-sim/EN-MC-30.txt and others, lexsub/lst_all.preprocessed (with .gold and
+        lst.gold.candidates), entailment/bbds.tsv, bless.tsv, bbds_direction.txt and bless_direction.txt; a
+        missing file's part is left out.
     context_vectors : array, optional
-        Output vectors of a skip-gram (gensim's ``model.syn1neg``), for the rankers that look context words up there.
+        Output vectors of a skip-gram (gensim's ``model.syn1neg``), for the rankers that look context words
+        up there.
     resamples : int
         Of the bootstrap; 0 makes no intervals and takes well under a second.
     seed : int
