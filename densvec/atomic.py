@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-try:
+POSIX = os.name == "posix"
+if POSIX:  # elsewhere there are no such locks, and the leftovers of a killed process stay
     import fcntl
-except ImportError:  # Windows has no advisory locks: leftovers of a killed process stay there
-    fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
@@ -55,10 +54,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if os.name == "posix":
+            if POSIX:
                 os.replace(temporary, target)  # while locked: no other process may take it for a leftover
-        if os.name != "posix":
-            os.replace(temporary, target)  # pragma: no cover
+        if not POSIX:  # an open file cannot be renamed there
+            os.replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -90,14 +89,14 @@ def _create_beside(target: Path) -> tuple[IO[bytes], Path]:
         except FileExistsError:
             continue
         _lock(descriptor, wait=True)
-        if os.name != "posix" or os.fstat(descriptor).st_nlink:
+        if not POSIX or os.fstat(descriptor).st_nlink:
             return os.fdopen(descriptor, "wb"), path
         os.close(descriptor)  # another process took it for a leftover before it was locked
 
 
 def _lock(descriptor: int, *, wait: bool) -> bool:
     """Lock an open file for as long as this process lives; False when it is taken or cannot be locked."""
-    if fcntl is None:
+    if not POSIX:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,7 +107,7 @@ def _lock(descriptor: int, *, wait: bool) -> bool:
 
 def _remove_leftovers(target: Path) -> None:
     """Remove temporary files whose process is gone: those that nobody holds a lock on."""
-    if fcntl is None:
+    if not POSIX:
         return
     stem = _stem(target)
     with contextlib.suppress(OSError):
@@ -126,7 +125,7 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def _copy_permissions(descriptor: int, old: os.stat_result) -> None:
-    if os.name != "posix":
+    if not POSIX:
         return
     new = os.fstat(descriptor)
     with contextlib.suppress(OSError):  # only root may give a file away; without, it is still a good file
@@ -138,7 +137,7 @@ def _copy_permissions(descriptor: int, old: os.stat_result) -> None:
 
 def _sync_directory(directory: Path) -> None:
     """Force the rename itself to the disk; some file systems cannot, and none needs it for atomicity."""
-    if os.name != "posix":
+    if not POSIX:
         return
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)

@@ -50,14 +50,14 @@ def write(path: PathLike, tensors: Mapping[str, Array], header: Mapping[str, Any
     Parameters
     ----------
     path : str or PathLike
-        A local path, or a URI that smart_open can write (``s3://…``). A name that ends in ``.gz``, ``.bz2`` or
-        ``.xz`` makes a compressed file, which cannot be mapped.
+        A local path, or a URI that smart_open can write (``s3://…``). A name that ends in ``.gz``, ``.bz2``
+        or ``.xz`` makes a compressed file, which cannot be mapped.
     tensors : mapping of str to array
         Arrays of numbers; floats must be finite, except in tensors whose name starts with ``attributes.``.
     header : mapping
         A JSON document; NumPy scalars and non-finite floats are welcome. ``format``, ``format_version`` and
-        ``provenance`` are added; a ``provenance`` that was read from a file keeps its date, so that saving again
-        gives the same bytes.
+        ``provenance`` are added; a ``provenance`` that was read from a file keeps its date, so that saving
+        again gives the same bytes.
     """
     document = {**header, "format": "densvec", "format_version": FORMAT_VERSION}
     document["provenance"] = _provenance(header.get("provenance"))
@@ -149,7 +149,7 @@ class _Reader:
         """Return the wanted tensors and the document, all checked."""
         start, entries, document = self._read_start()
         self.checksums[""] = zlib.crc32(start)
-        mapped = np.memmap(self.file, np.uint8, self.mmap)[len(start) :] if self.mmap else None
+        mapped = self._map()[len(start) :] if self.mmap else None
         tensors = {}
         for entry in entries:
             if not (wanted(entry.name) or entry.name == CHECKSUMS):
@@ -208,7 +208,7 @@ class _Reader:
         while place < size:
             if place == len(data):
                 data = np.concatenate([data, np.empty(min(len(data), size - place), np.uint8)])
-            part = memoryview(data)[place : place + BLOCK]
+            part = data.data[place : place + BLOCK]
             count = self.file.readinto(part)  # type: ignore[attr-defined]
             if not count:
                 raise ValueError(f"the file ends inside tensor {entry.name!r}")
@@ -217,9 +217,12 @@ class _Reader:
         self.checksums[entry.name] = checksum
         return data
 
+    def _map(self) -> npt.NDArray[np.uint8]:
+        return np.memmap(self.file, np.uint8, self.mmap).view(np.ndarray)  # type: ignore[call-overload,no-any-return]
+
     def _map_bytes(self, entry: Entry, mapped: Array) -> npt.NDArray[np.uint8]:
-        data = mapped[entry.start : entry.stop].view(np.ndarray)
-        self.checksums[entry.name] = zlib.crc32(data)
+        data = mapped[entry.start : entry.stop]
+        self.checksums[entry.name] = zlib.crc32(data.data)
         return data
 
     def _compare(self, table: Array, entries: list[Entry]) -> None:
@@ -252,7 +255,8 @@ def _document(metadata: dict[str, str]) -> dict[str, Any]:
         raise ValueError(f"format_version is {str(version)[:80]!r}, not a positive number")
     if version > FORMAT_VERSION:
         raise ValueError(
-            f"format version {version} is too new: densvec {__version__} reads up to {FORMAT_VERSION}; upgrade densvec"
+            f"format version {version} is newer than this densvec ({__version__}, which reads up to version "
+            f"{FORMAT_VERSION}): upgrade densvec"
         )
     return document
 
@@ -276,8 +280,8 @@ def _write_tensor(file: IO[bytes], name: str, array: Array) -> int:
     for block in _blocks(array):
         if not _is_finite(name, block):
             raise ValueError(f"{name} holds NaN or infinite numbers: nothing was saved")
-        checksum = zlib.crc32(block, checksum)
-        file.write(block)
+        checksum = zlib.crc32(block.data, checksum)
+        file.write(block.data)
     return checksum
 
 

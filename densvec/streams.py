@@ -1,4 +1,4 @@
-"""Where a file's bytes come from and go to: a local path, a compressed one, or whatever smart_open reaches."""
+"""Where a file's bytes come from and go to: a local path, a compressed one, or what smart_open reaches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import lzma
 import os
+import zlib
 from collections.abc import Iterator
 from typing import IO, TypeAlias, cast
 
@@ -29,7 +30,7 @@ def is_remote(path: PathLike) -> bool:
 
 
 def is_stream(path: PathLike) -> bool:
-    """Whether this can only be read from front to back: it is remote, or its name says that it is compressed."""
+    """Whether this can only be read from front to back: it is remote, or its name says it is compressed."""
     return is_remote(path) or local_path(path).endswith(COMPRESSED)
 
 
@@ -69,7 +70,7 @@ def open_stream(path: PathLike) -> Iterator[IO[bytes]]:
     try:
         with _open_remote(name, "rb") if is_remote(name) else _open_compressed(name) as file:
             yield file
-    except (EOFError, lzma.LZMAError, gzip.zlib.error) as error:
+    except (EOFError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"cannot be decompressed: {error}") from error
     except OSError as error:
         if error.errno is not None:  # the system's own; those of gzip and bz2 have no number
@@ -78,8 +79,9 @@ def open_stream(path: PathLike) -> Iterator[IO[bytes]]:
 
 
 def _open_compressed(name: str) -> IO[bytes]:
-    opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}[os.path.splitext(name)[1]]
-    return cast("IO[bytes]", opener(name, "rb"))
+    if name.endswith(".gz"):
+        return cast("IO[bytes]", gzip.GzipFile(name, "rb"))
+    return bz2.BZ2File(name, "rb") if name.endswith(".bz2") else lzma.LZMAFile(name, "rb")
 
 
 def _open_remote(name: str, mode: str) -> IO[bytes]:

@@ -1,7 +1,7 @@
 """The safetensors layout: what is where in a file, checked before a byte of data is touched.
 
-A file is an 8-byte little-endian length, that many bytes of JSON, and the tensors' bytes without gaps. The JSON
-maps each tensor's name to its dtype, shape and place, and ``__metadata__`` to a dictionary of strings.
+A file is an 8-byte little-endian length, that many bytes of JSON, and the tensors' bytes without gaps. The
+JSON maps each tensor's name to its dtype, shape and place, and ``__metadata__`` to a dictionary of strings.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def header_length(prefix: bytes, size: int | None) -> int:
     length = int.from_bytes(prefix, "little")
     if size is not None and length > size - 8:
         raise ValueError(
-            f"the header claims {length:,} bytes, only {size - 8:,} follow: truncated, or not a safetensors file"
+            f"the header claims {length:,} bytes, {size - 8:,} follow: truncated, or not a safetensors file"
         )
     if length > HEADER_LIMIT:
         raise ValueError(f"the header claims {length:,} bytes, more than the {HEADER_LIMIT:,} allowed")
@@ -94,8 +94,8 @@ def build_header(
 ) -> tuple[bytes, list[str]]:
     """Return the first bytes of a file, up to its data, and the tensors' names in the order of their bytes.
 
-    Wider types come first so that every tensor is aligned to its own item size, then names in order; the tensor
-    called ``last`` ends the file.
+    Wider types come first so that every tensor is aligned to its own item size, then names in order; the
+    tensor called ``last`` ends the file.
     """
     names = sorted(tensors, key=lambda name: (name == last, -tensors[name].dtype.itemsize, name))
     document: dict[str, Any] = {"__metadata__": dict(metadata)}
