@@ -11,6 +11,7 @@ import datetime
 import errno
 import os
 import stat
+import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import IO, Any, TypeAlias
@@ -19,11 +20,20 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec._version import __version__
-from densvec.packing import dump_json, load_json, pack_words, unpack_words
+from densvec.packing import dump_json, load_json, pack_words, unpack_vocabulary, unpack_words
 from densvec.streams import PathLike, is_stream, local_path, open_for_writing, open_stream
 from densvec.tensorfile import Entry, build_header, header_length, parse_header
 
-__all__ = ["DensvecFileError", "faults_of", "pack_words", "read", "unpack_words", "write"]
+__all__ = [
+    "DensvecFileError",
+    "faults_of",
+    "pack_words",
+    "read",
+    "unpack_vocabulary",
+    "unpack_words",
+    "verify",
+    "write",
+]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -31,6 +41,9 @@ FORMAT_VERSION = 1
 CHECKSUMS = "densvec.checksums"  # the CRC-32 of the header and of every other tensor; always the last tensor
 ATTRIBUTES = "attributes."  # tensors of the user's own, which alone may hold NaN and infinities
 BLOCK = 1 << 20  # bytes; small enough to stay in the cache between copying, checking and writing
+LEFT_UNREAD = (
+    16 << 20
+)  # bytes; a mapped tensor larger than this is not read for checking, that is the point of mapping
 FOREIGN = {
     b"\x80": "a pickle, such as gensim's own files: load it with gensim, then KeyedDensities.from_gensim",
     b"PK\x03\x04": "a zip archive, such as a .npz or a torch file",
@@ -88,7 +101,8 @@ def read(
         A local path, or a URI that smart_open can read.
     mmap : {None, "r", "c"}, optional
         Map the tensors instead of reading them: ``"r"`` read-only and shared between processes, ``"c"``
-        copy-on-write (changes stay in this process).
+        copy-on-write (changes stay in this process). Tensors of more than 16 MiB are then not read, so their
+        checksums and NaNs are not looked at: `verify` does.
     only : collection of str or predicate, optional
         Names of the tensors wanted; names that the file lacks are left out. All by default.
 
@@ -107,7 +121,7 @@ def read(
         if mmap:
             raise ValueError(f"mmap={mmap!r}: only an uncompressed local file can be mapped, not {name}")
         with faults_of(name), open_stream(name) as file:
-            return _Reader(file, None, None).read(wanted)
+            return _Reader(file, None).read(wanted)
     kind = os.stat(name).st_mode
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
@@ -115,6 +129,12 @@ def read(
         raise DensvecFileError(f"{name}: not a regular file")
     with faults_of(name), open(name, "rb", buffering=0) as file:
         return _Reader(file, os.fstat(file.fileno()).st_size, mmap).read(wanted)
+
+
+def verify(path: PathLike) -> None:
+    """Read a local file whole, in little memory; raise DensvecFileError if a byte is not as it was saved."""
+    with faults_of(path), open(local_path(path), "rb", buffering=0) as file:
+        _Reader(file, os.fstat(file.fileno()).st_size, "r", left_unread=sys.maxsize).read(lambda name: True)
 
 
 @contextlib.contextmanager
@@ -141,8 +161,10 @@ def faults_of(path: PathLike) -> Iterator[None]:
 class _Reader:
     """One open file: a local one of known size, or a stream (``size=None``), read once from front to back."""
 
-    def __init__(self, file: IO[bytes], size: int | None, mmap: str | None) -> None:
-        self.file, self.size, self.mmap = file, size, mmap
+    def __init__(
+        self, file: IO[bytes], size: int | None, mmap: str | None = None, left_unread: int = LEFT_UNREAD
+    ) -> None:
+        self.file, self.size, self.mmap, self.left_unread = file, size, mmap, left_unread
         self.checksums: dict[str, int] = {}
 
     def read(self, wanted: Callable[[str], bool]) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -163,7 +185,7 @@ class _Reader:
         if entries and entries[-1].name == CHECKSUMS:
             self._compare(tensors.pop(CHECKSUMS), entries)
         for name, tensor in tensors.items():
-            if not _is_finite(name, tensor):
+            if name in self.checksums and not _is_finite(name, tensor):
                 raise ValueError(f"{name} holds NaN or infinite numbers")
         return tensors, document
 
@@ -222,7 +244,8 @@ class _Reader:
 
     def _map_bytes(self, entry: Entry, mapped: Array) -> npt.NDArray[np.uint8]:
         data = mapped[entry.start : entry.stop]
-        self.checksums[entry.name] = zlib.crc32(data.data)
+        if len(data) <= self.left_unread:
+            self.checksums[entry.name] = zlib.crc32(data.data)
         return data
 
     def _compare(self, table: Array, entries: list[Entry]) -> None:
