@@ -1,0 +1,79 @@
+"""What a file must hold: typed access to its header and tensors, with errors that say what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+
+import numpy.typing as npt
+
+T = TypeVar("T")
+
+KINDS = {"f": "float", "i": "int", "u": "unsigned int", "b": "bool"}
+
+
+def require_class(header: Mapping[str, Any], wanted: Collection[str], caller: str) -> None:
+    """Refuse a file of a class that ``caller`` does not load, naming both.
+
+    Examples
+    --------
+    >>> require_class({"class": "Word2Gauss"}, {"SkipGram"}, "SkipGram")
+    Traceback (most recent call last):
+    ValueError: the file holds a Word2Gauss, not a SkipGram: open it with Word2Gauss.load
+    """
+    found = field(header, "class", str)
+    if found not in wanted:
+        article = "an" if caller[:1] in "AEIO" else "a"
+        raise ValueError(
+            f"the file holds a {found[:80]}, not {article} {caller}: open it with {found[:80]}.load"
+        )
+
+
+def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float | None = None) -> T:
+    """Return a field of the header, which must be there and have this type; an int will do for a float.
+
+    Examples
+    --------
+    >>> field({"window": 5}, "window", int, minimum=1)
+    5
+    >>> field({"window": "wide"}, "window", int)
+    Traceback (most recent call last):
+    ValueError: the header's window is 'wide', not an int
+    """
+    if name not in header:
+        raise ValueError(f"the header has no {name!r}")
+    value = header[name]
+    if kind is float and type(value) is int:
+        value = float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        article = "an" if kind.__name__[0] in "aeiou" else "a"
+        raise ValueError(f"the header's {name} is {str(value)[:80]!r}, not {article} {kind.__name__}")
+    if minimum is not None and not value >= minimum:  # type: ignore[operator]
+        raise ValueError(f"the header's {name} is {value!r}, it must be at least {minimum}")
+    return value
+
+
+def tensor(
+    tensors: Mapping[str, npt.NDArray[Any]], name: str, kind: str, shape: tuple[int | None, ...]
+) -> npt.NDArray[Any]:
+    """Return a tensor that must be there, of this kind (NumPy's ``f``, ``i``, …) and shape (None: any size).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tensor({"means": np.zeros((3, 2))}, "means", "f", (4, None))
+    Traceback (most recent call last):
+    ValueError: tensor means is float64[3, 2], not float[4, any]
+    """
+    if name not in tensors:
+        raise ValueError(f"the file has no tensor {name!r}")
+    array = tensors[name]
+    fits = array.ndim == len(shape) and all(
+        want in (None, have) for want, have in zip(shape, array.shape, strict=True)
+    )
+    if array.dtype.kind != kind or not fits:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(
+            f"tensor {name} is {array.dtype}{list(array.shape)}, not {KINDS.get(kind, kind)}[{wanted}]"
+        )
+    return array
