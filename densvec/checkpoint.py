@@ -15,8 +15,8 @@ class Checkpoint:
     """Save the model every so many epochs, and every so many minutes within them.
 
     There is one file, replaced only when its successor is whole. ``load(path).train()`` goes on from where it
-    was saved. A save that the system refuses (a full disk, say) is a warning: training goes on, the older file
-    stays.
+    was saved. A save that the system refuses (a full disk, say) is a warning: training goes on, the older
+    file stays.
 
     Parameters
     ----------
