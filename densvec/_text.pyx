@@ -1,0 +1,574 @@
+"""Text read in bounded memory, and tables of its words: counting and encoding without a Python string per token."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memchr, memcpy, memmove
+
+import codecs
+
+import numpy as np
+
+from densvec._corpus import Block
+from densvec.trimming import keeps
+
+cdef extern from "_tokens.h" nogil:
+    enum: TOKEN_PADDING
+    enum: SPACE_BYTE
+    const uint8_t byte_kind[256]
+    size_t space_length(const uint8_t *p, const uint8_t *end)
+    const uint8_t *word_end(const uint8_t *p, const uint8_t *end)
+    uint64_t hash_word(const uint8_t *p, size_t n)
+    int utf8_sequence(const uint8_t *p, const uint8_t *end)
+    const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end)
+
+cdef extern from "_wordtable.h" nogil:
+    ctypedef struct WordEntry:
+        uint64_t hash
+        size_t offset, length
+        int64_t value
+    ctypedef struct WordTable:
+        WordEntry *entries
+        size_t size
+        uint8_t *arena
+    int wordtable_init(WordTable *t)
+    void wordtable_free(WordTable *t)
+    WordEntry *wordtable_find(const WordTable *t, const uint8_t *word, size_t length, uint64_t hash)
+    WordEntry *wordtable_add(WordTable *t, const uint8_t *word, size_t length, uint64_t hash)
+    int wordtable_prune(WordTable *t, const uint8_t *keep)
+
+MAX_SENTENCE_LENGTH = 10000
+
+cdef enum Token:
+    NONE, WORD, NEWLINE
+
+
+cdef inline Token next_token(const uint8_t **p, const uint8_t *end, bint newlines, bint complete,
+                             const uint8_t **word) noexcept nogil:
+    """The next word or line end of [p, end). A word is [word, p) afterwards.
+
+    A word that reaches `end` may go on in text still to be read: it counts only if the text is `complete`, else p
+    stays at its start. Without `newlines`, a line end is whitespace like any other.
+    """
+    cdef size_t space
+    while p[0] < end:
+        if p[0][0] == 10:
+            p[0] += 1
+            if newlines:
+                return NEWLINE
+            continue
+        space = space_length(p[0], end)
+        if space:
+            p[0] += space
+            continue
+        word[0] = p[0]
+        p[0] = word_end(p[0] + 1, end)
+        if p[0] == end and not complete:
+            p[0] = word[0]
+            return NONE
+        return WORD
+    return NONE
+
+
+cdef class TextBlock:
+    """The text of some whole sentences, as valid UTF-8."""
+
+    cdef uint8_t *data
+    cdef Py_ssize_t size
+    cdef bint newlines
+    cdef int64_t max_sentence_length
+    cdef readonly int64_t number, words, words_before, examples
+
+    def __dealloc__(self):
+        free(self.data)
+
+    @property
+    def text(self):
+        """The text as a string; sentences end at line ends (if they matter) and after max_sentence_length words."""
+        return PyUnicode_DecodeUTF8(<const char *>self.data, self.size, "surrogatepass")
+
+    def sentences(self):
+        """Return the sentences as lists of strings."""
+        cdef str text = self.text
+        cdef list tokens, result = []
+        cdef Py_ssize_t i, n = min(self.max_sentence_length, len(text) + 1)
+        for line in text.split("\n") if self.newlines else [text]:
+            tokens = line.split()
+            if len(tokens) <= n:
+                if tokens:
+                    result.append(tokens)
+            else:
+                for i in range(0, len(tokens), n):
+                    result.append(tokens[i: i + n])
+        return result
+
+
+cdef class TextReader:
+    """Reads text, one source after another, in blocks of whole sentences. Not thread-safe.
+
+    A sentence is a line or, where a line is longer, a piece of `max_sentence_length` words of it. Lines without
+    words are no sentences. Memory is bounded by the words of a block, whatever the length of lines and of runs of
+    whitespace.
+
+    Parameters
+    ----------
+    sources : iterable of (name, open)
+        ``open()`` returns a binary file with readinto() or read(); the reader closes it.
+    errors : str
+        What to do with bytes that are not UTF-8: a name known to :func:`codecs.lookup_error`.
+    max_sentence_length : int
+        Words of the longest sentence.
+    newlines : bool
+        Whether the end of a line ends a sentence.
+    limit : int, optional
+        Number of lines to read from each source.
+    drop_mark : bool
+        Drop a byte order mark at the start of a source.
+    buffer_size : int
+        Bytes to read at once.
+    """
+
+    cdef object sources, file, name, handler
+    cdef str errors
+    cdef object buffer                      # bytearray that owns the memory of `data`
+    cdef uint8_t *data
+    cdef Py_ssize_t capacity
+    # data[start:position] is the scanned part of the current block, data[position:valid] comes next,
+    # data[valid:stop] is the beginning of a UTF-8 sequence that is not complete yet.
+    cdef Py_ssize_t start, position, valid, stop
+    cdef bint newlines, drop_mark
+    cdef int64_t max_sentence_length, limit, lines_left, number, bytes_read
+    cdef readonly int64_t words, replaced
+
+    def __init__(self, sources, *, errors="replace", max_sentence_length=MAX_SENTENCE_LENGTH, newlines=True,
+                 limit=None, drop_mark=True, buffer_size=1 << 20):
+        if max_sentence_length < 1:
+            raise ValueError(f"max_sentence_length must be at least 1, not {max_sentence_length}")
+        self.handler = codecs.lookup_error(errors)
+        self.errors = errors
+        self.sources = iter(sources)
+        self.max_sentence_length = min(max_sentence_length, 2147483647)
+        self.newlines = newlines
+        self.limit = -1 if limit is None else max(0, limit)
+        self.drop_mark = drop_mark
+        self.resize(max(16, buffer_size))
+
+    def close(self):
+        """Close the open source, if any, and forget the others."""
+        self.sources = iter(())
+        if self.file is not None:
+            file, self.file = self.file, None
+            file.close()
+
+    def next_block(self, int64_t chunk_words):
+        """Return the next TextBlock, of at least `chunk_words` words unless the text ends, or None at the end."""
+        cdef int64_t words = 0, examples = 0, length = 0
+        cdef const uint8_t *word = NULL
+        cdef const uint8_t *p
+        cdef const uint8_t *end
+        cdef Token token
+        cdef bint full = False
+        while not full:
+            p, end = self.data + self.position, self.data + self.valid
+            with nogil:
+                while not full:
+                    token = next_token(&p, end, self.newlines, False, &word)
+                    if token == NONE:
+                        break
+                    if token == WORD:
+                        words += 1
+                        length += 1
+                    if length and (token == NEWLINE or length == self.max_sentence_length):
+                        examples += 1
+                        length = 0
+                        full = words >= chunk_words
+            self.position = p - self.data
+            if not full:
+                if 2 * (self.position - self.start) > self.capacity:
+                    self.squeeze()
+                if not self.fill():
+                    break
+        if not words:
+            return None
+        cdef TextBlock block = TextBlock.__new__(TextBlock)
+        block.size = self.position - self.start
+        block.data = <uint8_t *>malloc(block.size + TOKEN_PADDING)
+        if not block.data:
+            raise MemoryError(f"no memory for a block of {block.size} bytes")
+        memcpy(block.data, self.data + self.start, block.size)
+        block.newlines = self.newlines
+        block.max_sentence_length = self.max_sentence_length
+        block.number = self.number
+        block.words = words
+        block.words_before = self.words
+        block.examples = examples + (length > 0)
+        self.number += 1
+        self.words += words
+        self.start = self.position
+        return block
+
+    cdef bint fill(self) except -1:
+        """Read on behind `valid`; False when there is nothing left to read."""
+        cdef bint first = self.file is None
+        PyErr_CheckSignals()
+        if first:
+            for self.name, opener in self.sources:
+                self.file = opener()
+                self.lines_left = self.limit
+                self.bytes_read = 0
+                break
+            else:
+                return False
+        self.make_room()
+        cdef Py_ssize_t n = self.read(self.stop), more = n
+        while first and more and n < 3:             # too short to tell whether it is a byte order mark
+            more = self.read(self.stop + n)
+            n += more
+        self.bytes_read += n
+        if first and self.drop_mark and n >= 3 and self.data[self.stop: self.stop + 3] == b"\xef\xbb\xbf":
+            n -= 3
+            memmove(self.data + self.stop, self.data + self.stop + 3, n)
+        cdef bint final = more == 0
+        if self.lines_left >= 0 and self.clip_lines(&n):
+            final = True
+        self.stop += n
+        self.validate(final)
+        if final:
+            # The last line ends here even if the file does not say so; make_room() left a byte for it.
+            self.data[self.stop] = 10
+            self.stop += 1
+            self.valid = self.stop
+            file, self.file = self.file, None
+            file.close()
+        return True
+
+    cdef int make_room(self) except -1:
+        """Move the text to the front of the buffer; enlarge the buffer if it is nearly full."""
+        if self.start:
+            memmove(self.data, self.data + self.start, self.stop - self.start)
+            self.position -= self.start
+            self.valid -= self.start
+            self.stop -= self.start
+            self.start = 0
+        if 4 * (self.capacity - self.stop) < self.capacity:
+            self.resize(2 * self.capacity)
+        return 0
+
+    cdef int resize(self, Py_ssize_t capacity) except -1:
+        """Give the buffer another size; its text stays."""
+        buffer = bytearray(capacity + TOKEN_PADDING)
+        cdef uint8_t *data = buffer
+        if self.stop:
+            memcpy(data, self.data, self.stop)
+        self.buffer = buffer
+        self.data = data
+        self.capacity = capacity
+        return 0
+
+    cdef Py_ssize_t read(self, Py_ssize_t start) except -1:
+        """Read bytes to data[start:], at most up to the last byte of the buffer; their number, 0 at the end."""
+        view = memoryview(self.buffer)[start: self.capacity - 1]
+        if hasattr(self.file, "readinto"):
+            return self.file.readinto(view)
+        data = self.file.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    cdef bint clip_lines(self, Py_ssize_t *n) noexcept:
+        """Cut the n bytes behind `stop` after the last line wanted; whether that was among them."""
+        cdef const uint8_t *p = self.data + self.stop
+        cdef const uint8_t *end = p + n[0]
+        while self.lines_left > 0:
+            p = <const uint8_t *>memchr(p, 10, end - p)
+            if p == NULL:
+                return False
+            p += 1
+            self.lines_left -= 1
+        n[0] = p - self.data - self.stop
+        return True
+
+    cdef int validate(self, bint final) except -1:
+        """Move `valid` as far as the text is UTF-8, and repair what is not."""
+        cdef const uint8_t *end = self.data + self.stop
+        cdef const uint8_t *p
+        with nogil:
+            p = utf8_valid_until(self.data + self.valid, end)
+        self.valid = p - self.data
+        if p < end and (final or utf8_sequence(p, end) < 0):
+            self.repair(final)
+        return 0
+
+    cdef int repair(self, bint final) except -1:
+        """Decode data[valid:stop] with the error handler and encode it again."""
+        cdef bytes text = PyBytes_FromStringAndSize(<const char *>self.data + self.valid, self.stop - self.valid)
+        cdef const uint8_t *begin = text
+        cdef const uint8_t *end = begin + len(text)
+        cdef const uint8_t *p = begin
+        cdef const uint8_t *q
+        cdef Py_ssize_t after
+        cdef int bad
+        repaired = bytearray()
+        while True:
+            q = utf8_valid_until(p, end)
+            repaired += text[p - begin: q - begin]
+            p = q
+            bad = utf8_sequence(p, end) if p < end else 0
+            if bad == 0 and (p == end or not final):
+                break
+            bad = -bad if bad else <int>(end - p)
+            reason = "invalid bytes"
+            if self.errors == "strict":
+                offset = self.bytes_read - (end - p)
+                reason = f"not UTF-8 at byte {offset} of {self.name}; errors='replace' or 'ignore' reads on"
+            replacement, position = self.handler(
+                UnicodeDecodeError("utf-8", text, p - begin, p - begin + bad, reason)
+            )
+            if isinstance(replacement, str):
+                replacement = replacement.encode("utf-8", "surrogatepass")
+            repaired += replacement
+            self.replaced += 1
+            after = position if position >= 0 else position + len(text)
+            p = begin + after
+        cdef Py_ssize_t size = len(repaired), rest = end - p
+        while self.valid + size + rest + 1 > self.capacity:
+            self.resize(2 * self.capacity)
+        memcpy(self.data + self.valid, <const uint8_t *>repaired, size)
+        memcpy(self.data + self.valid + size, p, rest)
+        self.valid += size
+        self.stop = self.valid + rest
+        return 0
+
+    cdef int squeeze(self) noexcept:
+        """Leave one byte of each run of whitespace in the scanned text: what a block keeps is bounded by its words."""
+        cdef const uint8_t *p = self.data + self.start
+        cdef const uint8_t *end = self.data + self.position
+        cdef uint8_t *out = self.data + self.start
+        cdef const uint8_t *word = NULL
+        cdef Token token
+        cdef Py_ssize_t saved
+        with nogil:
+            while True:
+                token = next_token(&p, end, True, True, &word)
+                if token == NONE:
+                    break
+                if token == NEWLINE:
+                    if out > self.data + self.start:
+                        (out - 1)[0] = 10
+                else:
+                    memmove(out, word, p - word)
+                    out += p - word
+                    out[0] = 32
+                    out += 1
+        # Every scanned word has whitespace behind it, so `out` never passes `p`.
+        saved = end - out
+        memmove(out, end, self.stop - self.position)
+        self.position -= saved
+        self.valid -= saved
+        self.stop -= saved
+        return 0
+
+
+cdef class WordIndex:
+    """Word ids for text in UTF-8: looks a word up without making a Python string of it.
+
+    Parameters
+    ----------
+    words : mapping from word to id, or iterable of words
+        An iterable numbers its words from 0. Keys that are no strings cannot occur in text and are left out.
+
+    Examples
+    --------
+    >>> len(WordIndex(["a", "b"]))
+    2
+    >>> WordIndex({"a": 4}).mapping
+    {'a': 4}
+    """
+
+    cdef WordTable table
+    cdef readonly dict mapping
+
+    def __cinit__(self):
+        if wordtable_init(&self.table):
+            raise MemoryError
+
+    def __dealloc__(self):
+        wordtable_free(&self.table)
+
+    def __init__(self, words):
+        if isinstance(words, WordIndex):
+            words = words.mapping
+        self.mapping = dict(words) if hasattr(words, "keys") else {word: i for i, word in enumerate(words)}
+        cdef WordEntry *entry
+        cdef bytes text
+        for word, number in self.mapping.items():
+            if not 0 <= number <= 2147483647:
+                raise ValueError(f"the id of {word!r} must lie in 0..2**31-1, not {number}")
+            if isinstance(word, str):
+                text = word.encode("utf-8", "surrogatepass")
+                entry = wordtable_add(&self.table, text, len(text), hash_bytes(text))
+                if entry == NULL:
+                    raise MemoryError
+                entry.value = number
+
+    def __len__(self):
+        return len(self.mapping)
+
+    def encode(self, TextBlock text not None):
+        """Return the Block of a TextBlock: the ids of its known words. No GIL while it works."""
+        id_array, bound_array = np.empty(text.words, np.int32), np.empty(text.examples + 1, np.int32)
+        cdef int32_t[::1] ids = id_array, bounds = bound_array      # OUT
+        cdef const uint8_t *p = text.data
+        cdef const uint8_t *end = p + text.size
+        cdef const uint8_t *word = NULL
+        cdef const WordEntry *entry
+        cdef Token token
+        cdef Py_ssize_t n = 0, s = 0
+        cdef int64_t length = 0
+        with nogil:
+            bounds[0] = 0
+            while True:
+                token = next_token(&p, end, text.newlines, True, &word)
+                if token == WORD:
+                    length += 1
+                    entry = wordtable_find(&self.table, word, p - word, hash_word(word, p - word))
+                    if entry != NULL:
+                        ids[n] = <int32_t>entry.value
+                        n += 1
+                if length and (token != WORD or length == text.max_sentence_length):
+                    length = 0
+                    s += 1
+                    bounds[s] = <int32_t>n
+                if token == NONE:
+                    break
+        return Block(id_array[:n], bound_array, number=text.number, words=text.words, words_before=text.words_before,
+                     examples=text.examples)
+
+
+cdef uint64_t hash_bytes(bytes word) except? 0:
+    """hash_word() of a bytes object, which has no padding behind it."""
+    cdef uint8_t[64] small
+    cdef size_t n = len(word)
+    if n + TOKEN_PADDING <= sizeof(small):
+        memcpy(small, <const uint8_t *>word, n)
+        return hash_word(small, n)
+    padded = word + b"\0" * TOKEN_PADDING
+    return hash_word(padded, n)
+
+
+cdef class WordCounter:
+    """Counts the words of a text, in order of first appearance.
+
+    With `max_vocab_size`, whenever a sentence leaves more distinct words than that, words counted fewer than
+    `min_reduce` times are dropped and `min_reduce` rises by one, as in gensim: memory is bounded while counts of
+    rare words become too small.
+    """
+
+    cdef WordTable table
+    cdef readonly int64_t words, examples, min_reduce
+    cdef public bint stop                   # set by another thread to make count() return early
+
+    def __cinit__(self):
+        if wordtable_init(&self.table):
+            raise MemoryError
+        self.min_reduce = 1
+
+    def __dealloc__(self):
+        wordtable_free(&self.table)
+
+    def __len__(self):
+        return self.table.size
+
+    def count(self, TextReader reader not None, *, max_vocab_size=None, trim_rule=None, progress=None):
+        """Count all that the reader still has to read; `progress` is called with the counter after every buffer."""
+        cdef const uint8_t *word = NULL
+        cdef const uint8_t *p
+        cdef const uint8_t *end
+        cdef WordEntry *entry
+        cdef Token token = NONE
+        cdef int64_t length = 0
+        cdef size_t most = max_vocab_size or <size_t>-1
+        cdef bint memory_short = False, crowded = False
+        while not self.stop:
+            p, end = reader.data + reader.position, reader.data + reader.valid
+            with nogil:
+                while True:
+                    token = next_token(&p, end, reader.newlines, False, &word)
+                    if token == NONE:
+                        break
+                    if token == WORD:
+                        entry = wordtable_add(&self.table, word, p - word, hash_word(word, p - word))
+                        if entry == NULL:
+                            memory_short = True
+                            break
+                        entry.value += 1
+                        self.words += 1
+                        length += 1
+                    if length and (token == NEWLINE or length == reader.max_sentence_length):
+                        self.examples += 1
+                        length = 0
+                        if self.table.size > most:
+                            crowded = True
+                            break
+            reader.start = reader.position = p - reader.data
+            if memory_short:
+                raise MemoryError(f"no memory for more than {self.table.size} words: set max_vocab_size")
+            if crowded:
+                crowded = False
+                self.prune(trim_rule)
+                continue
+            if progress is not None:
+                progress(self)
+            if not reader.fill():
+                break
+        if length:
+            self.examples += 1
+            if self.table.size > most:
+                self.prune(trim_rule)
+
+    def prune(self, trim_rule=None):
+        """Drop the words counted fewer than `min_reduce` times, or as `trim_rule` decides, and raise `min_reduce`."""
+        keep_array = np.empty(self.table.size, np.uint8)
+        cdef uint8_t[::1] keep = keep_array
+        cdef size_t i
+        if self.table.size == 0:
+            return
+        for i in range(self.table.size):
+            keep[i] = self.table.entries[i].value >= self.min_reduce
+        if trim_rule is not None:
+            for i, (word, count) in enumerate(self.counts().items()):
+                keep[i] = keeps(word, count, self.min_reduce, trim_rule)
+        if wordtable_prune(&self.table, &keep[0]):
+            raise MemoryError
+        self.min_reduce += 1
+
+    def merge(self, WordCounter other not None):
+        """Add what `other` counted in the text that follows."""
+        cdef size_t i
+        cdef const WordEntry *theirs
+        cdef WordEntry *ours
+        cdef bint memory_short = False
+        with nogil:
+            for i in range(other.table.size):
+                theirs = other.table.entries + i
+                ours = wordtable_add(&self.table, other.table.arena + theirs.offset, theirs.length, theirs.hash)
+                if ours == NULL:
+                    memory_short = True
+                    break
+                ours.value += theirs.value
+        if memory_short:
+            raise MemoryError(f"no memory for more than {self.table.size} words: set max_vocab_size")
+        self.words += other.words
+        self.examples += other.examples
+
+    def counts(self):
+        """Return {word: count} in order of first appearance."""
+        cdef dict result = {}
+        cdef const WordEntry *entry
+        cdef size_t i
+        for i in range(self.table.size):
+            entry = self.table.entries + i
+            word = PyUnicode_DecodeUTF8(<const char *>self.table.arena + entry.offset, entry.length, "surrogatepass")
+            result[word] = entry.value
+        return result

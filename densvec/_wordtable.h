@@ -1,0 +1,123 @@
+/* A hash table from words (byte strings) to 64-bit values, in order of insertion: open addressing over an arena. */
+#ifndef DENSVEC_WORDTABLE_H
+#define DENSVEC_WORDTABLE_H
+
+#include <stdlib.h>
+#include "_tokens.h"
+
+typedef struct {
+    uint64_t hash;
+    size_t offset; /* of the word's bytes in the arena */
+    size_t length;
+    int64_t value;
+} WordEntry;
+
+typedef struct {
+    uint32_t tag;   /* upper half of the hash: most other words are told apart without leaving the slot */
+    uint32_t entry; /* number of the entry plus one, 0 for an empty slot */
+} WordSlot;
+
+typedef struct {
+    WordSlot *slots;
+    size_t mask; /* number of slots minus one; there are at least twice as many slots as entries */
+    WordEntry *entries;
+    size_t size, entry_capacity;
+    uint8_t *arena;
+    size_t arena_size, arena_capacity;
+} WordTable;
+
+static inline void wordtable_free(WordTable *t) {
+    free(t->slots);
+    free(t->entries);
+    free(t->arena);
+    memset(t, 0, sizeof *t);
+}
+
+static inline int wordtable_init(WordTable *t) {
+    memset(t, 0, sizeof *t);
+    t->mask = 1023;
+    t->slots = (WordSlot *)calloc(t->mask + 1, sizeof(WordSlot));
+    return t->slots ? 0 : -1;
+}
+
+static inline void wordtable_place(WordTable *t, uint64_t hash, uint32_t entry) {
+    size_t i = hash & t->mask;
+    while (t->slots[i].entry) i = (i + 1) & t->mask;
+    t->slots[i].tag = (uint32_t)(hash >> 32);
+    t->slots[i].entry = entry + 1;
+}
+
+/* Empty the slots, make `slots` of them and place every entry again. */
+static inline int wordtable_rehash(WordTable *t, size_t slots) {
+    WordSlot *fresh = (WordSlot *)calloc(slots, sizeof(WordSlot));
+    size_t i;
+    if (!fresh) return -1;
+    free(t->slots);
+    t->slots = fresh;
+    t->mask = slots - 1;
+    for (i = 0; i < t->size; i++) wordtable_place(t, t->entries[i].hash, (uint32_t)i);
+    return 0;
+}
+
+/* The entry of a word, or NULL. */
+static inline WordEntry *wordtable_find(const WordTable *t, const uint8_t *word, size_t length, uint64_t hash) {
+    size_t i = hash & t->mask;
+    const uint32_t tag = (uint32_t)(hash >> 32);
+    for (; t->slots[i].entry; i = (i + 1) & t->mask) {
+        if (t->slots[i].tag == tag) {
+            WordEntry *e = t->entries + t->slots[i].entry - 1;
+            if (e->length == length && !memcmp(t->arena + e->offset, word, length)) return e;
+        }
+    }
+    return NULL;
+}
+
+/* The entry of a word, new with value 0 if there was none; NULL when memory is short. */
+static inline WordEntry *wordtable_add(WordTable *t, const uint8_t *word, size_t length, uint64_t hash) {
+    WordEntry *e = wordtable_find(t, word, length, hash);
+    if (e) return e;
+    if (t->size >= 0x7FFFFFFF) return NULL;
+    if (2 * (t->size + 1) > t->mask + 1 && wordtable_rehash(t, 2 * (t->mask + 1))) return NULL;
+    if (t->size == t->entry_capacity) {
+        size_t capacity = t->entry_capacity ? 2 * t->entry_capacity : 512;
+        WordEntry *entries = (WordEntry *)realloc(t->entries, capacity * sizeof(WordEntry));
+        if (!entries) return NULL;
+        t->entries = entries;
+        t->entry_capacity = capacity;
+    }
+    if (length > t->arena_capacity - t->arena_size) {
+        size_t capacity = 2 * t->arena_capacity + length + 4096;
+        uint8_t *arena = (uint8_t *)realloc(t->arena, capacity);
+        if (!arena) return NULL;
+        t->arena = arena;
+        t->arena_capacity = capacity;
+    }
+    memcpy(t->arena + t->arena_size, word, length);
+    wordtable_place(t, hash, (uint32_t)t->size);
+    e = t->entries + t->size++;
+    e->hash = hash;
+    e->offset = t->arena_size;
+    e->length = length;
+    e->value = 0;
+    t->arena_size += length;
+    return e;
+}
+
+/* Drop the entries that keep[] denies and close the gaps, in entries and arena; the order stays. */
+static inline int wordtable_prune(WordTable *t, const uint8_t *keep) {
+    size_t i, kept = 0, arena = 0;
+    for (i = 0; i < t->size; i++) {
+        if (keep[i]) {
+            WordEntry e = t->entries[i];
+            memmove(t->arena + arena, t->arena + e.offset, e.length);
+            e.offset = arena;
+            arena += e.length;
+            t->entries[kept++] = e;
+        }
+    }
+    t->size = kept;
+    t->arena_size = arena;
+    return wordtable_rehash(t, t->mask + 1);
+}
+
+#endif

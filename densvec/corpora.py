@@ -1,0 +1,345 @@
+"""Corpora on disk as re-iterable sequences of token lists, named and behaving as in gensim."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from densvec._text import MAX_SENTENCE_LENGTH, TextReader
+
+logger = logging.getLogger(__name__)
+
+#: A path, local or remote, or an open file that supports seek(0).
+Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
+
+#: Words per block when a corpus is iterated in Python: enough that the cost per block vanishes.
+_BLOCK_WORDS = 10_000
+
+
+def is_plain(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a local, uncompressed file, which can be read at any byte offset."""
+    from smart_open.compression import get_supported_extensions
+
+    return os.path.isfile(path) and Path(path).suffix.lower() not in get_supported_extensions()
+
+
+def open_binary(path: str | os.PathLike[str]) -> Any:
+    """Open a file of any kind for reading: plain, compressed, or remote through smart_open."""
+    if is_plain(path):
+        return open(path, "rb", buffering=0)
+    import smart_open
+
+    return smart_open.open(os.fspath(path), "rb")
+
+
+class _Borrowed:
+    """An open handle of the user's, read from its start and never closed."""
+
+    def __init__(self, handle: Any) -> None:
+        handle.seek(0)
+        self._handle = handle
+
+    def read(self, size: int) -> bytes:
+        """Read at most `size` bytes, also from a handle opened in text mode."""
+        data = self._handle.read(max(1, size // 4))
+        return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+
+    def close(self) -> None:
+        """Leave the handle open for its owner."""
+
+
+def _opener(source: Source) -> tuple[str, Callable[[], Any]]:
+    """Return a source's name and the function that opens it."""
+    if isinstance(source, (str, os.PathLike)):
+        path = source
+        return os.fspath(path), lambda: open_binary(path)
+    if hasattr(source, "seek") and hasattr(source, "read"):
+        return str(getattr(source, "name", source)), lambda: _Borrowed(source)
+    raise TypeError(f"a corpus is a path or an open file that supports seek(0), not {source!r}")
+
+
+class _TextCorpus:
+    """What the corpora of plain text share: one TextReader per pass, whose sentences they yield."""
+
+    max_sentence_length: int
+    errors: str
+    _warned = False
+
+    def reader(self) -> TextReader:
+        """Return a reader of the whole corpus from its start."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Generator[list[str], None, None]:
+        reader = self.reader()
+        try:
+            while (block := reader.next_block(_BLOCK_WORDS)) is not None:
+                yield from block.sentences()
+        finally:
+            reader.close()
+        if not self._warned:
+            self._warned = log_replaced(reader, self)
+
+
+def log_replaced(reader: TextReader, corpus: object) -> bool:
+    """Warn if a reader met bytes that are not UTF-8; return whether it did."""
+    if reader.replaced:
+        logger.warning("%s: %d byte sequences were not UTF-8 and were replaced", corpus, reader.replaced)
+    return reader.replaced > 0
+
+
+class LineSentence(_TextCorpus):
+    r"""A file with one sentence per line, its words separated by whitespace.
+
+    Parameters
+    ----------
+    source : path or open file
+        Plain, gzip, bz2, xz or zstd (if the zstandard package is installed), local or anything that smart_open
+        reads, or an open handle that supports ``seek(0)``.
+    max_sentence_length : int
+        Longer lines are cut into sentences of this many words.
+    limit : int, optional
+        Read only the first `limit` lines.
+    errors : str
+        What becomes of bytes that are not UTF-8: "replace" (by U+FFFD), "ignore", "strict" or any other name
+        known to :func:`codecs.lookup_error`. They are counted and logged once.
+
+    Examples
+    --------
+    >>> import io
+    >>> corpus = LineSentence(io.BytesIO(b"the kiwi is a bird\nthe kiwi is ripe"))
+    >>> list(corpus)
+    [['the', 'kiwi', 'is', 'a', 'bird'], ['the', 'kiwi', 'is', 'ripe']]
+    >>> len(list(corpus))   # it can be iterated again
+    2
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        max_sentence_length: int = MAX_SENTENCE_LENGTH,
+        limit: int | None = None,
+        *,
+        errors: str = "replace",
+    ) -> None:
+        self.source = source
+        self.max_sentence_length = max_sentence_length
+        self.limit = limit
+        self.errors = errors
+        _opener(source)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.source!r})"
+
+    def reader(self) -> TextReader:
+        """Return a reader of the whole file from its start."""
+        return TextReader(
+            [_opener(self.source)],
+            errors=self.errors,
+            max_sentence_length=self.max_sentence_length,
+            limit=self.limit,
+        )
+
+
+class PathLineSentences(_TextCorpus):
+    """All files of a directory, in alphabetical order, each as :class:`LineSentence` reads it.
+
+    Sub-directories are left out. A path to one file works too.
+
+    Parameters
+    ----------
+    source : path
+        The directory.
+    max_sentence_length : int
+        Longer lines are cut into sentences of this many words.
+    limit : int, optional
+        Read only the first `limit` lines of each file.
+    errors : str
+        What becomes of bytes that are not UTF-8, as in :class:`LineSentence`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> directory = Path(tempfile.mkdtemp())
+    >>> _ = (directory / "b.txt").write_text("second file")
+    >>> _ = (directory / "a.txt").write_text("first file")
+    >>> list(PathLineSentences(directory))
+    [['first', 'file'], ['second', 'file']]
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str],
+        max_sentence_length: int = MAX_SENTENCE_LENGTH,
+        limit: int | None = None,
+        *,
+        errors: str = "replace",
+    ) -> None:
+        self.source = os.fspath(source)
+        self.max_sentence_length = max_sentence_length
+        self.limit = limit
+        self.errors = errors
+        if os.path.isfile(self.source):
+            self.input_files = [self.source]
+        elif os.path.isdir(self.source):
+            paths = (os.path.join(self.source, name) for name in sorted(os.listdir(self.source)))
+            self.input_files = [path for path in paths if os.path.isfile(path)]
+        else:
+            raise ValueError(f"{self.source!r} is neither a file nor a directory")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.source!r})"
+
+    def reader(self) -> TextReader:
+        """Return a reader of all files, one after the other."""
+        return TextReader(
+            [_opener(path) for path in self.input_files],
+            errors=self.errors,
+            max_sentence_length=self.max_sentence_length,
+            limit=self.limit,
+        )
+
+
+class Text8Corpus(_TextCorpus):
+    """A file that is one long run of words, such as text8, cut into sentences of equal length.
+
+    Parameters
+    ----------
+    fname : path or open file
+        The file; line ends in it are whitespace like any other.
+    max_sentence_length : int
+        Words in each sentence but the last.
+    errors : str
+        What becomes of bytes that are not UTF-8, as in :class:`LineSentence`.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(Text8Corpus(io.BytesIO(b"one two three four five"), max_sentence_length=2))
+    [['one', 'two'], ['three', 'four'], ['five']]
+    """
+
+    def __init__(
+        self, fname: Source, max_sentence_length: int = MAX_SENTENCE_LENGTH, *, errors: str = "replace"
+    ) -> None:
+        self.fname = fname
+        self.max_sentence_length = max_sentence_length
+        self.errors = errors
+        _opener(fname)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.fname!r})"
+
+    def reader(self) -> TextReader:
+        """Return a reader of the whole file from its start."""
+        return TextReader(
+            [_opener(self.fname)],
+            errors=self.errors,
+            max_sentence_length=self.max_sentence_length,
+            newlines=False,
+        )
+
+
+class BrownCorpus:
+    """The Brown corpus as NLTK ships it: a directory of files whose tokens are ``word/tag``.
+
+    Yields ``word/tg`` with the word in lower case and the tag cut to its first two letters; tokens that do not
+    have one tag made of letters (punctuation) are left out, and so are sentences without any other.
+
+    Parameters
+    ----------
+    dirname : path
+        The directory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> directory = Path(tempfile.mkdtemp())
+    >>> _ = (directory / "ca01").write_text("The/at kiwi/nn-hl is/bez ripe/jj ./.")
+    >>> list(BrownCorpus(directory))
+    [['the/at', 'kiwi/nn', 'is/be', 'ripe/jj']]
+    """
+
+    def __init__(self, dirname: str | os.PathLike[str]) -> None:
+        self.dirname = os.fspath(dirname)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.dirname!r})"
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for name in sorted(os.listdir(self.dirname)):
+            path = os.path.join(self.dirname, name)
+            if not os.path.isfile(path):
+                continue
+            for sentence in LineSentence(path):
+                parts = [token.split("/") for token in sentence]
+                tokens = [
+                    f"{part[0].lower()}/{part[1][:2]}"
+                    for part in parts
+                    if len(part) == 2 and part[1][:2].isalpha()
+                ]
+                if tokens:
+                    yield tokens
+
+
+def text_reader(corpus: object, max_sentence_length: int = MAX_SENTENCE_LENGTH) -> TextReader | None:
+    """Return a reader that gives the sentences of `corpus` without iterating it in Python, if it has one.
+
+    Subclasses may iterate as they like, so only the classes themselves qualify.
+    """
+    if (
+        type(corpus) in (LineSentence, PathLineSentences, Text8Corpus)
+        and isinstance(corpus, _TextCorpus)
+        and corpus.max_sentence_length <= max_sentence_length
+    ):
+        return corpus.reader()
+    return None
+
+
+def file_reader(
+    path: str | os.PathLike[str],
+    *,
+    errors: str = "replace",
+    max_sentence_length: int = MAX_SENTENCE_LENGTH,
+) -> TextReader:
+    """Return a reader of a `corpus_file`: one sentence per line."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"corpus_file must be a path, not {path!r}; pass an open file as LineSentence(file)")
+    return LineSentence(path, max_sentence_length, errors=errors).reader()
+
+
+def check_corpus(
+    sentences: Iterable[Any] | None, corpus_file: str | os.PathLike[str] | None, passes: int = 1
+) -> None:
+    """Raise TypeError unless exactly one corpus is given and it can be iterated `passes` times.
+
+    Examples
+    --------
+    >>> check_corpus([["a", "b"]], None, passes=6)
+    >>> check_corpus((line.split() for line in ["a b"]), None, passes=6)
+    Traceback (most recent call last):
+        ...
+    TypeError: a generator can be read once only, but training needs 6 passes over the corpus...
+    """
+    if sentences is None and corpus_file is None:
+        raise TypeError("either sentences or corpus_file must be given")
+    if sentences is not None and corpus_file is not None:
+        raise TypeError("sentences and corpus_file must not both be given")
+    if corpus_file is not None and not isinstance(corpus_file, (str, os.PathLike)):
+        raise TypeError(f"corpus_file must be a path, not {corpus_file!r}")
+    if sentences is not None:
+        _check_iterable(sentences, passes)
+
+
+def _check_iterable(sentences: object, passes: int) -> None:
+    if not hasattr(sentences, "__iter__") and not hasattr(sentences, "__getitem__"):
+        raise TypeError(f"sentences must be an iterable of token lists, not {type(sentences).__name__}")
+    # An iterator whose __iter__ is written in Python may start again; those of the language itself never do.
+    if passes > 1 and isinstance(sentences, Iterator) and not inspect.isfunction(type(sentences).__iter__):
+        raise TypeError(
+            f"a {type(sentences).__name__} can be read once only, but training needs {passes} passes over the "
+            "corpus: use a list, or an object whose __iter__ starts again"
+        )
