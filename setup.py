@@ -20,7 +20,12 @@ def extension(module: str, language: str = "c") -> Extension:
 
 setup(
     ext_modules=cythonize(
-        [extension("densvec._corpus"), extension("densvec._text"), extension("densvec._sentences"), extension("densvec.training._native")],
+        [
+            extension("densvec._corpus"),
+            extension("densvec._sentences"),
+            extension("densvec._text"),
+            extension("densvec.training._native"),
+        ],
         compiler_directives={
             "language_level": 3,
             "boundscheck": False,

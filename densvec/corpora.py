@@ -97,8 +97,8 @@ class LineSentence(_TextCorpus):
     Parameters
     ----------
     source : path or open file
-        Plain, gzip, bz2, xz or zstd (if the zstandard package is installed), local or anything that smart_open
-        reads, or an open handle that supports ``seek(0)``.
+        Plain, gzip, bz2, xz or zstd (if the zstandard package is installed), local or anything that
+        smart_open reads, or an open handle that supports ``seek(0)``.
     max_sentence_length : int
         Longer lines are cut into sentences of this many words.
     limit : int, optional
@@ -246,8 +246,8 @@ class Text8Corpus(_TextCorpus):
 class BrownCorpus:
     """The Brown corpus as NLTK ships it: a directory of files whose tokens are ``word/tag``.
 
-    Yields ``word/tg`` with the word in lower case and the tag cut to its first two letters; tokens that do not
-    have one tag made of letters (punctuation) are left out, and so are sentences without any other.
+    Yields ``word/tg`` with the word in lower case and the tag cut to its first two letters; tokens that do
+    not have one tag made of letters (punctuation) are left out, and so are sentences without any other.
 
     Parameters
     ----------
@@ -340,6 +340,6 @@ def _check_iterable(sentences: object, passes: int) -> None:
     # An iterator whose __iter__ is written in Python may start again; those of the language itself never do.
     if passes > 1 and isinstance(sentences, Iterator) and not inspect.isfunction(type(sentences).__iter__):
         raise TypeError(
-            f"a {type(sentences).__name__} can be read once only, but training needs {passes} passes over the "
-            "corpus: use a list, or an object whose __iter__ starts again"
+            f"a {type(sentences).__name__} can be read once only, but training needs {passes} passes over "
+            "the corpus: use a list, or an object whose __iter__ starts again"
         )
