@@ -26,7 +26,7 @@ class TextReader:
         max_sentence_length: int = 10000,
         newlines: bool = True,
         limit: int | None = None,
-        drop_mark: bool = True,
+        offset: int = 0,
         buffer_size: int = 1048576,
     ) -> None: ...
     def close(self) -> None: ...

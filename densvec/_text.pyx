@@ -124,8 +124,8 @@ cdef class TextReader:
         Whether the end of a line ends a sentence.
     limit : int, optional
         Number of lines to read from each source.
-    drop_mark : bool
-        Drop a byte order mark at the start of a source.
+    offset : int
+        Byte of the file at which a source starts; at 0, a byte order mark is dropped.
     buffer_size : int
         Bytes to read at once.
     """
@@ -138,12 +138,12 @@ cdef class TextReader:
     # data[start:position] is the scanned part of the current block, data[position:valid] comes next,
     # data[valid:stop] is the beginning of a UTF-8 sequence that is not complete yet.
     cdef Py_ssize_t start, position, valid, stop
-    cdef bint newlines, drop_mark
-    cdef int64_t max_sentence_length, limit, lines_left, number, bytes_read
+    cdef bint newlines
+    cdef int64_t max_sentence_length, limit, lines_left, number, offset, bytes_read
     cdef readonly int64_t words, replaced
 
     def __init__(self, sources, *, errors="replace", max_sentence_length=MAX_SENTENCE_LENGTH, newlines=True,
-                 limit=None, drop_mark=True, buffer_size=1 << 20):
+                 limit=None, offset=0, buffer_size=1 << 20):
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, not {max_sentence_length}")
         self.handler = codecs.lookup_error(errors)
@@ -152,7 +152,7 @@ cdef class TextReader:
         self.max_sentence_length = min(max_sentence_length, 2147483647)
         self.newlines = newlines
         self.limit = -1 if limit is None else max(0, limit)
-        self.drop_mark = drop_mark
+        self.offset = offset
         self.resize(max(16, buffer_size))
 
     def close(self):
@@ -217,7 +217,7 @@ cdef class TextReader:
             for self.name, opener in self.sources:
                 self.file = opener()
                 self.lines_left = self.limit
-                self.bytes_read = 0
+                self.bytes_read = self.offset
                 break
             else:
                 return False
@@ -227,7 +227,7 @@ cdef class TextReader:
             more = self.read(self.stop + n)
             n += more
         self.bytes_read += n
-        if first and self.drop_mark and n >= 3 and self.data[self.stop: self.stop + 3] == b"\xef\xbb\xbf":
+        if first and self.offset == 0 and n >= 3 and self.data[self.stop: self.stop + 3] == b"\xef\xbb\xbf":
             n -= 3
             memmove(self.data + self.stop, self.data + self.stop + 3, n)
         cdef bint final = more == 0

@@ -81,14 +81,14 @@ class _TextCorpus:
         finally:
             reader.close()
         if not self._warned:
-            self._warned = log_replaced(reader, self)
+            self._warned = log_replaced(reader.replaced, self)
 
 
-def log_replaced(reader: TextReader, corpus: object) -> bool:
-    """Warn if a reader met bytes that are not UTF-8; return whether it did."""
-    if reader.replaced:
-        logger.warning("%s: %d byte sequences were not UTF-8 and were replaced", corpus, reader.replaced)
-    return reader.replaced > 0
+def log_replaced(replaced: int, corpus: object) -> bool:
+    """Warn of byte sequences that were not UTF-8; return whether there were any."""
+    if replaced:
+        logger.warning("%s: %d byte sequences were not UTF-8 and were replaced or dropped", corpus, replaced)
+    return replaced > 0
 
 
 class LineSentence(_TextCorpus):

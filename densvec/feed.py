@@ -168,7 +168,7 @@ class _TextBlocks:
             if text is None:
                 self._done = True
                 if self._corpus is not None:
-                    log_replaced(self._reader, self._corpus)
+                    log_replaced(self._reader.replaced, self._corpus)
                 self._reader.close()
                 return None
         return self._index.encode(text)
