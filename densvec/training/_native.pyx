@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from densvec.training._vector cimport (
-    adam, add_scaled, best_instruction_set, dot, double_loops, exponential, float_loops_for, prefetch_row, pull,
+    adam, add_scaled, best_instruction_set, contrast, dot, double_loops, exponential, float_loops_for, prefetch_row, pull,
     pull_diagonal, pull_diagonal_gradient, pull_gradient, relu_sum, relu_sum_back, score_diagonal, squared_distance,
 )
 
@@ -88,22 +88,20 @@ cdef struct Totals:
     double kl
     long long centres
 
-cdef struct Scratch:             # TMP, one per worker; `rows` counts what one centre is compared with
+cdef struct Scratch:             # TMP, one per worker; on the way back a gradient replaces what it is the gradient of
     void* inputs                 # (tile + halo, E)
     void* contexts               # (tile + halo, H)
     void* centres                # (tile, H)
     void* hidden                 # (tile, H)
     void* means                  # (tile, D)
     void* log_variances          # (tile, spread)
-    void* d_inputs               # gradients, in the same shapes
-    void* d_contexts
-    void* d_centres
-    void* d_hidden
-    void* d_means
-    void* d_log_variances
-    void* d_weights[WEIGHTS]
     void* variances              # (tile, spread)
-    int* rows                    # (rows,) word ids: positives, negatives, the centre itself
+    void* d_contexts             # (tile + halo, H)
+    void* d_means                # (tile, D)
+    void* d_log_variances        # (tile, spread)
+    void* d_centre               # (H,)
+    void* d_weights[WEIGHTS]
+    int* rows                    # word ids that one centre is compared with: positives, negatives, the centre itself
     void* row_log_variances      # (rows,) spherical only
     void* precisions             # (rows,) or (rows, D): 1 / variance
     void* distances              # (rows,) squared, spherical only
@@ -156,12 +154,9 @@ cdef void encode(const void* loops, Tables* tables, Text* text, Scratch* scratch
     gemm(c'N', c'N', last - first, H, E, inputs + (first - low) * E, <floating*> tables.weights[CENTRE_LAYER], 0, centres)
 
     # hidden[i] = relu(contexts[window of i] + centres[i]).sum(0)
-    memset(hidden, 0, (last - first) * H * sizeof(floating))
     for i in range(first, last):
         relu_sum(loops, hidden + (i - first) * H, contexts + (text.left[i] - low) * H, centres + (i - first) * H,
-                 i - text.left[i], H)
-        relu_sum(loops, hidden + (i - first) * H, contexts + (i + 1 - low) * H, centres + (i - first) * H,
-                 text.right[i] - i, H)
+                 text.right[i] - text.left[i] + 1, i - text.left[i], H)
 
     # means = hidden @ mean_head + mean_bias; log_variances = hidden @ variance_head + variance_bias
     for i in range(last - first):
@@ -172,6 +167,12 @@ cdef void encode(const void* loops, Tables* tables, Text* text, Scratch* scratch
     for d in range((last - first) * spread):
         variances[d] = min(max(log_variances[d], low_bound), high_bound)
     exponential(loops, variances, variances, (last - first) * spread)
+
+
+cdef inline const int* following(Text* text, int i, int last) noexcept nogil:
+    """Return where the negatives of the next centre begin; after the last one, its own."""
+    cdef int next = min(i + 1, last - 1)
+    return text.negatives + <size_t> (next if text.shared else text.pair[next]) * text.per
 
 
 cdef int list_rows(Text* text, int* rows, int i) noexcept nogil:
@@ -188,8 +189,12 @@ cdef int list_rows(Text* text, int* rows, int i) noexcept nogil:
     return positives
 
 
-cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, floating* scores) noexcept nogil:
-    """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone."""
+cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, const int* next,
+                     int nexts, floating* scores) noexcept nogil:
+    """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone.
+
+    `next` are words soon to be scored: their rows are fetched from memory meanwhile.
+    """
     cdef int D = tables.size, k, d
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.means) + centre * D
@@ -201,6 +206,8 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
     cdef floating* distances = <floating*> scratch.distances
     if tables.spread == 1:
         for k in range(count):
+            if k < nexts:
+                prefetch_row(means + <size_t> next[k] * D, D * sizeof(floating))
             row = scratch.rows[k]
             row_log_variances[k] = log_variances[row]
             precisions[k] = -log_variances[row]
@@ -217,27 +224,23 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
             scores[k] = score_diagonal(loops, means + row * D, log_variances + row * D, precisions + k * D, mean, variance, D)
 
 
-cdef double contrast(Text* text, int positives, int count, double margin, const floating* scores, floating* shares) noexcept nogil:
+cdef double hinge_of(const void* loops, Text* text, int positives, int count, double margin, const floating* scores,
+                     floating* shares) noexcept nogil:
     """Return the hinge of a centre; set each row's share in it: above 0 pulls the row and the posterior together."""
-    # hinge = relu(margin + scores[positives][:, None] - scores[negatives][None, :]).mean(1).sum()
     cdef int j, k, per = text.per
-    cdef floating share = (<floating> 1) / per, bar, gap
-    cdef double hinge = 0
-    cdef const floating* against = scores + positives
-    cdef floating* against_shares = shares + positives
-    memset(shares, 0, count * sizeof(floating))
-    for j in range(positives):
-        bar = scores[j] + <floating> margin
-        for k in range(per):
-            gap = bar - against[k]
-            if gap > 0:
-                hinge += gap
-                shares[j] += share
-                against_shares[k] -= share
-        if not text.shared:
-            against += per
-            against_shares += per
-    return hinge / per
+    cdef floating share = (<floating> 1) / per
+    cdef double sum = 0
+    if text.shared:
+        sum = contrast(loops, shares, shares + positives, scores, scores + positives, <floating> margin, positives, per)
+    else:
+        for j in range(positives):
+            sum += contrast(loops, shares + j, shares + positives + j * per, scores + j, scores + positives + j * per,
+                            <floating> margin, 1, per)
+    for k in range(positives):
+        shares[k] *= share
+    for k in range(positives, count - 1):
+        shares[k] *= -share
+    return sum / per
 
 
 cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Scratch* scratch, int centre,
@@ -289,7 +292,7 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
                   int last, double margin, double kl_weight, Totals* totals, floating* kind) noexcept nogil:
     """Take the centres first..last-1 one by one: loss, gradient of the posterior, update of the priors."""
     cdef int D = tables.size, spread = tables.spread
-    cdef int i, c, d, k, positives, count
+    cdef int i, c, d, positives, count
     cdef double hinge, kl
     cdef floating* scores = <floating*> scratch.scores
     cdef floating* shares = <floating*> scratch.shares
@@ -303,11 +306,8 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
         if positives == 0:
             continue
         count = positives + (text.per if text.shared else text.per * positives) + 1
-        if i + 1 < last and text.shared:
-            for k in range(text.per):
-                prefetch_row((<floating*> tables.means) + <size_t> text.negatives[<size_t> (i + 1) * text.per + k] * D, D * sizeof(floating))
-        score_rows(loops, tables, scratch, c, count, scores)
-        hinge = contrast(text, positives, count, margin, scores, shares)
+        score_rows(loops, tables, scratch, c, count, following(text, i, last), text.per if i + 1 < last else 0, scores)
+        hinge = hinge_of(loops, text, positives, count, margin, scores, shares)
         shares[count - 1] = kl_weight
 
         # KL[q || prior] = score - 1/2 sum(1 + log v_q)
@@ -332,7 +332,7 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
 
 cdef void propagate(const void* loops, Tables* tables, Text* text, Scratch* scratch, int first, int last, int low, int high,
                     floating* kind) noexcept nogil:
-    """Carry the posteriors' gradients back through the encoder, to d_weights and d_inputs."""
+    """Carry the posteriors' gradients back through the encoder, to the weights and the inputs."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
     cdef int i, tile = last - first
     cdef floating* inputs = <floating*> scratch.inputs
@@ -341,14 +341,11 @@ cdef void propagate(const void* loops, Tables* tables, Text* text, Scratch* scra
     cdef floating* hidden = <floating*> scratch.hidden
     cdef floating* d_means = <floating*> scratch.d_means
     cdef floating* d_log_variances = <floating*> scratch.d_log_variances
-    cdef floating* d_hidden = <floating*> scratch.d_hidden
     cdef floating* d_contexts = <floating*> scratch.d_contexts
-    cdef floating* d_centres = <floating*> scratch.d_centres
-    cdef floating* d_inputs = <floating*> scratch.d_inputs
     cdef floating* d_mean_bias = <floating*> scratch.d_weights[MEAN_BIAS]
     cdef floating* d_variance_bias = <floating*> scratch.d_weights[VARIANCE_BIAS]
 
-    # The heads
+    # The heads; hidden becomes its gradient
     gemm(c'T', c'N', H, D, tile, hidden, d_means, 0, <floating*> scratch.d_weights[MEAN_HEAD])
     gemm(c'T', c'N', H, spread, tile, hidden, d_log_variances, 0, <floating*> scratch.d_weights[VARIANCE_HEAD])
     memset(d_mean_bias, 0, D * sizeof(floating))
@@ -356,24 +353,21 @@ cdef void propagate(const void* loops, Tables* tables, Text* text, Scratch* scra
     for i in range(tile):
         add_scaled(loops, d_mean_bias, <floating> 1, d_means + i * D, D)
         add_scaled(loops, d_variance_bias, <floating> 1, d_log_variances + i * spread, spread)
-    gemm(c'N', c'T', tile, H, D, d_means, <floating*> tables.weights[MEAN_HEAD], 0, d_hidden)
-    gemm(c'N', c'T', tile, H, spread, d_log_variances, <floating*> tables.weights[VARIANCE_HEAD], 1, d_hidden)
+    gemm(c'N', c'T', tile, H, D, d_means, <floating*> tables.weights[MEAN_HEAD], 0, hidden)
+    gemm(c'N', c'T', tile, H, spread, d_log_variances, <floating*> tables.weights[VARIANCE_HEAD], 1, hidden)
 
-    # The relus
+    # The relus; centres become their gradients
     memset(d_contexts, 0, (high - low) * H * sizeof(floating))
-    memset(d_centres, 0, tile * H * sizeof(floating))
     for i in range(first, last):
-        relu_sum_back(loops, d_contexts + (text.left[i] - low) * H, d_centres + (i - first) * H,
-                      contexts + (text.left[i] - low) * H, centres + (i - first) * H, d_hidden + (i - first) * H,
-                      i - text.left[i], H)
-        relu_sum_back(loops, d_contexts + (i + 1 - low) * H, d_centres + (i - first) * H, contexts + (i + 1 - low) * H,
-                      centres + (i - first) * H, d_hidden + (i - first) * H, text.right[i] - i, H)
+        relu_sum_back(loops, d_contexts + (text.left[i] - low) * H, contexts + (text.left[i] - low) * H,
+                      centres + (i - first) * H, hidden + (i - first) * H, <floating*> scratch.d_centre,
+                      text.right[i] - text.left[i] + 1, i - text.left[i], H)
 
-    # The first layer
+    # The first layer; inputs become their gradients
     gemm(c'T', c'N', E, H, high - low, inputs, d_contexts, 0, <floating*> scratch.d_weights[CONTEXT_LAYER])
-    gemm(c'T', c'N', E, H, tile, inputs + (first - low) * E, d_centres, 0, <floating*> scratch.d_weights[CENTRE_LAYER])
-    gemm(c'N', c'T', high - low, E, H, d_contexts, <floating*> tables.weights[CONTEXT_LAYER], 0, d_inputs)
-    gemm(c'N', c'T', tile, E, H, d_centres, <floating*> tables.weights[CENTRE_LAYER], 1, d_inputs + (first - low) * E)
+    gemm(c'T', c'N', E, H, tile, inputs + (first - low) * E, centres, 0, <floating*> scratch.d_weights[CENTRE_LAYER])
+    gemm(c'N', c'T', high - low, E, H, d_contexts, <floating*> tables.weights[CONTEXT_LAYER], 0, inputs)
+    gemm(c'N', c'T', tile, E, H, centres, <floating*> tables.weights[CENTRE_LAYER], 1, inputs + (first - low) * E)
 
 
 cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Text* text, Scratch* scratch,
@@ -383,7 +377,7 @@ cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients
     cdef size_t row
     cdef double correction
     cdef floating square, rate
-    cdef floating* d_inputs = <floating*> scratch.d_inputs
+    cdef floating* d_inputs = <floating*> scratch.inputs
     cdef floating* squares = <floating*> tables.squares
     cdef floating* embeddings = <floating*> tables.embeddings
     if gradients != NULL:
@@ -464,15 +458,13 @@ cdef class Workspace:
         s.hidden = calloc(TILE * H, number)
         s.means = calloc(TILE * D, number)
         s.log_variances = calloc(TILE * spread, number)
-        s.d_inputs = calloc(halo * E, number)
+        s.variances = calloc(TILE * spread, number)
         s.d_contexts = calloc(halo * H, number)
-        s.d_centres = calloc(TILE * H, number)
-        s.d_hidden = calloc(TILE * H, number)
         s.d_means = calloc(TILE * D, number)
         s.d_log_variances = calloc(TILE * spread, number)
+        s.d_centre = calloc(H, number)
         for w in range(WEIGHTS):
             s.d_weights[w] = calloc(tables.lengths[w], number)
-        s.variances = calloc(TILE * spread, number)
         s.rows = <int*> calloc(rows, sizeof(int))
         s.row_log_variances = calloc(rows, number)
         s.precisions = calloc(<size_t> rows * spread, number)

@@ -13,8 +13,10 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #define restrict __restrict
 #define PREFETCH(address) ((void)(address))
+#define INLINE __forceinline
 #else
 #define PREFETCH(address) __builtin_prefetch(address)
+#define INLINE __attribute__((always_inline)) inline
 #endif
 
 #define DECLARE_LOOPS(REAL, NAME)                                                                                          \
@@ -22,8 +24,8 @@
         REAL (*squared_distance)(const REAL *, const REAL *, int);                                                         \
         REAL (*dot)(const REAL *, const REAL *, int);                                                                      \
         void (*add_scaled)(REAL *, REAL, const REAL *, int);                                                               \
-        void (*relu_sum)(REAL *, const REAL *, const REAL *, int, int);                                                    \
-        void (*relu_sum_back)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, int, int);                         \
+        void (*relu_sum)(REAL *, const REAL *, const REAL *, int, int, int);                                               \
+        void (*relu_sum_back)(REAL *, const REAL *, REAL *, const REAL *, REAL *, int, int, int);                          \
         void (*pull)(REAL *, REAL *, const REAL *, REAL, REAL, int);                                                       \
         void (*pull_gradient)(REAL *, REAL *, const REAL *, const REAL *, REAL, int);                                      \
         void (*exponential)(REAL *, const REAL *, int);                                                                    \
@@ -32,6 +34,7 @@
                               REAL, int);                                                                                  \
         void (*pull_diagonal_gradient)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *,           \
                                        const REAL *, REAL, int);                                                           \
+        REAL (*contrast)(REAL *, REAL *, const REAL *, const REAL *, REAL, int, int);                                      \
         void (*adam)(REAL *, REAL *, REAL *, const REAL *, REAL, REAL, REAL, int);                                         \
     } NAME
 

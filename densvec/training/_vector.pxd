@@ -7,28 +7,30 @@ cdef extern from "_vector.h" nogil:
         float (*squared_distance)(const float*, const float*, int) noexcept nogil
         float (*dot)(const float*, const float*, int) noexcept nogil
         void (*add_scaled)(float*, float, const float*, int) noexcept nogil
-        void (*relu_sum)(float*, const float*, const float*, int, int) noexcept nogil
-        void (*relu_sum_back)(float*, float*, const float*, const float*, const float*, int, int) noexcept nogil
+        void (*relu_sum)(float*, const float*, const float*, int, int, int) noexcept nogil
+        void (*relu_sum_back)(float*, const float*, float*, const float*, float*, int, int, int) noexcept nogil
         void (*pull)(float*, float*, const float*, float, float, int) noexcept nogil
         void (*pull_gradient)(float*, float*, const float*, const float*, float, int) noexcept nogil
         void (*exponential)(float*, const float*, int) noexcept nogil
         float (*score_diagonal)(const float*, const float*, const float*, const float*, const float*, int) noexcept nogil
         void (*pull_diagonal)(float*, float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
         void (*pull_diagonal_gradient)(float*, float*, float*, float*, const float*, const float*, const float*, const float*, float, int) noexcept nogil
+        float (*contrast)(float*, float*, const float*, const float*, float, int, int) noexcept nogil
         void (*adam)(float*, float*, float*, const float*, float, float, float, int) noexcept nogil
 
     ctypedef struct Loops_double:
         double (*squared_distance)(const double*, const double*, int) noexcept nogil
         double (*dot)(const double*, const double*, int) noexcept nogil
         void (*add_scaled)(double*, double, const double*, int) noexcept nogil
-        void (*relu_sum)(double*, const double*, const double*, int, int) noexcept nogil
-        void (*relu_sum_back)(double*, double*, const double*, const double*, const double*, int, int) noexcept nogil
+        void (*relu_sum)(double*, const double*, const double*, int, int, int) noexcept nogil
+        void (*relu_sum_back)(double*, const double*, double*, const double*, double*, int, int, int) noexcept nogil
         void (*pull)(double*, double*, const double*, double, double, int) noexcept nogil
         void (*pull_gradient)(double*, double*, const double*, const double*, double, int) noexcept nogil
         void (*exponential)(double*, const double*, int) noexcept nogil
         double (*score_diagonal)(const double*, const double*, const double*, const double*, const double*, int) noexcept nogil
         void (*pull_diagonal)(double*, double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
         void (*pull_diagonal_gradient)(double*, double*, double*, double*, const double*, const double*, const double*, const double*, double, int) noexcept nogil
+        double (*contrast)(double*, double*, const double*, const double*, double, int, int) noexcept nogil
         void (*adam)(double*, double*, double*, const double*, double, double, double, int) noexcept nogil
 
     const char* best_instruction_set()
@@ -59,19 +61,19 @@ cdef inline void add_scaled(const void* loops, floating* y, floating scale, cons
 
 
 cdef inline void relu_sum(const void* loops, floating* hidden, const floating* contexts, const floating* centre,
-                          int count, int n) noexcept nogil:
+                          int count, int skip, int n) noexcept nogil:
     if floating is float:
-        (<const Loops_float*> loops).relu_sum(hidden, contexts, centre, count, n)
+        (<const Loops_float*> loops).relu_sum(hidden, contexts, centre, count, skip, n)
     else:
-        (<const Loops_double*> loops).relu_sum(hidden, contexts, centre, count, n)
+        (<const Loops_double*> loops).relu_sum(hidden, contexts, centre, count, skip, n)
 
 
-cdef inline void relu_sum_back(const void* loops, floating* d_contexts, floating* d_centre, const floating* contexts,
-                               const floating* centre, const floating* d_hidden, int count, int n) noexcept nogil:
+cdef inline void relu_sum_back(const void* loops, floating* d_contexts, const floating* contexts, floating* centre,
+                               const floating* d_hidden, floating* d_centre, int count, int skip, int n) noexcept nogil:
     if floating is float:
-        (<const Loops_float*> loops).relu_sum_back(d_contexts, d_centre, contexts, centre, d_hidden, count, n)
+        (<const Loops_float*> loops).relu_sum_back(d_contexts, contexts, centre, d_hidden, d_centre, count, skip, n)
     else:
-        (<const Loops_double*> loops).relu_sum_back(d_contexts, d_centre, contexts, centre, d_hidden, count, n)
+        (<const Loops_double*> loops).relu_sum_back(d_contexts, contexts, centre, d_hidden, d_centre, count, skip, n)
 
 
 cdef inline void pull(const void* loops, floating* row, floating* d_mean, const floating* mean, floating gain,
@@ -128,6 +130,14 @@ cdef inline void pull_diagonal_gradient(const void* loops, floating* d_row, floa
     else:
         (<const Loops_double*> loops).pull_diagonal_gradient(d_row, d_row_log_variance, d_mean, d_log_variance, row,
                                                              precision, mean, variance, weight, n)
+
+
+cdef inline floating contrast(const void* loops, floating* pulls, floating* pushes, const floating* positives,
+                              const floating* negatives, floating margin, int count, int n) noexcept nogil:
+    if floating is float:
+        return (<const Loops_float*> loops).contrast(pulls, pushes, positives, negatives, margin, count, n)
+    else:
+        return (<const Loops_double*> loops).contrast(pulls, pushes, positives, negatives, margin, count, n)
 
 
 cdef inline void adam(const void* loops, floating* weights, floating* first, floating* second, const floating* gradient,

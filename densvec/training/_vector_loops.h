@@ -4,6 +4,7 @@
  * -ffast-math is needed for the rest. Rows are n numbers long and never overlap, but for what is marked INOUT.
  */
 
+#define BLOCK 16
 #define JOIN_(name, suffix) name##_##suffix
 #define JOIN(name, suffix) JOIN_(name, suffix)
 #define LOOP(name) JOIN(name, SUFFIX)
@@ -33,22 +34,37 @@ TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *re
     for (int d = 0; d < n; d++) y[d] += scale * x[d];
 }
 
-/* hidden += relu(contexts + centre).sum(0)                     contexts: (count, n) */
-TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts, const REAL *restrict centre,
-                                  int count, int n) {
+/* One block of columns of relu_sum: its sum stays in registers over the whole window. */
+INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL *restrict contexts,
+                                               const REAL *restrict centre, int count, int skip, int n, const int width) {
+    REAL sum[BLOCK] = {0};
     for (int j = 0; j < count; j++, contexts += n) {
+        if (j == skip) continue;
 #pragma omp simd
-        for (int d = 0; d < n; d++) {
+        for (int d = 0; d < width; d++) {
             REAL pre = contexts[d] + centre[d];
-            hidden[d] += pre > 0 ? pre : 0;
+            sum[d] += pre > 0 ? pre : 0;
         }
     }
+    for (int d = 0; d < width; d++) hidden[d] = sum[d];
 }
 
-/* The same, backwards: d_contexts[j] and d_centre gain d_hidden wherever the unit was on. */
-TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre, const REAL *restrict contexts,
-                                       const REAL *restrict centre, const REAL *restrict d_hidden, int count, int n) {
+/* hidden = relu(contexts + centre).sum(0), but for row `skip`             contexts: (count, n) */
+TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts, const REAL *restrict centre,
+                                  int count, int skip, int n) {
+    int d = 0;
+    for (; d + BLOCK <= n; d += BLOCK) LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, count, skip, n, BLOCK);
+    for (; d + 4 <= n; d += 4) LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, count, skip, n, 4);
+    for (; d < n; d++) LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, count, skip, n, 1);
+}
+
+/* The same, backwards: wherever a unit was on, d_contexts[j] and the centre's gradient gain d_hidden.
+ * centre: INOUT, its gradient replaces it.  d_contexts: INOUT */
+TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, const REAL *restrict contexts, REAL *restrict centre,
+                                       const REAL *restrict d_hidden, REAL *restrict d_centre, int count, int skip, int n) {
+    for (int d = 0; d < n; d++) d_centre[d] = 0;
     for (int j = 0; j < count; j++, contexts += n, d_contexts += n) {
+        if (j == skip) continue;
 #pragma omp simd
         for (int d = 0; d < n; d++) {
             REAL on = contexts[d] + centre[d] > 0 ? d_hidden[d] : 0;
@@ -56,6 +72,7 @@ TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict
             d_centre[d] += on;
         }
     }
+    memcpy(centre, d_centre, n * sizeof(REAL));
 }
 
 /* d_mean += gain * (mean - row);  row += step * (mean - row)   row: INOUT */
@@ -156,6 +173,45 @@ TARGET static void LOOP(pull_diagonal_gradient)(REAL *restrict d_row, REAL *rest
     }
 }
 
+/* Copy up to BLOCK numbers and fill the rest. */
+INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restrict values, int count, REAL fill) {
+    for (int d = 0; d < BLOCK; d++) block[d] = d < count ? values[d] : fill;
+}
+
+/* The hinge of positives against the same negatives: relu(margin + positives[:, None] - negatives[None, :]).sum().
+ * pulls, pushes: the number of active pairs of each positive and of each negative, OUT */
+TARGET static REAL LOOP(contrast)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
+                                  const REAL *restrict negatives, REAL margin, int count, int n) {
+    REAL block[BLOCK], active[BLOCK], sums[BLOCK] = {0}, sum = 0;
+    for (int k = 0; k < n; k += BLOCK) {
+        int width = n - k < BLOCK ? n - k : BLOCK;
+        LOOP(padded)(block, negatives + k, width, (REAL)INFINITY);
+        for (int d = 0; d < BLOCK; d++) active[d] = 0;
+        for (int j = 0; j < count; j++) {
+            REAL bar = positives[j] + margin;
+/* two loops: in one, the compiler makes a branch of the condition and no vector code */
+#pragma omp simd
+            for (int d = 0; d < BLOCK; d++) sums[d] += bar - block[d] > 0 ? bar - block[d] : 0;
+#pragma omp simd
+            for (int d = 0; d < BLOCK; d++) active[d] += bar - block[d] > 0 ? 1 : 0;
+        }
+        for (int d = 0; d < width; d++) pushes[k + d] = active[d];
+    }
+    for (int j = 0; j < count; j += BLOCK) {
+        int width = count - j < BLOCK ? count - j : BLOCK;
+        LOOP(padded)(block, positives + j, width, (REAL)-INFINITY);
+        for (int d = 0; d < BLOCK; d++) active[d] = 0;
+        for (int k = 0; k < n; k++) {
+            REAL bar = negatives[k] - margin;
+#pragma omp simd
+            for (int d = 0; d < BLOCK; d++) active[d] += block[d] - bar > 0 ? 1 : 0;
+        }
+        for (int d = 0; d < width; d++) pulls[j + d] = active[d];
+    }
+    for (int d = 0; d < BLOCK; d++) sum += sums[d];
+    return sum;
+}
+
 /* One step of Adam on n weights; rate holds the bias corrections. weights, first, second: INOUT */
 TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL *restrict second,
                               const REAL *restrict gradient, REAL scale, REAL rate, REAL epsilon, int n) {
@@ -172,9 +228,10 @@ TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL
 static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
     LOOP(squared_distance), LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull),
     LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
-    LOOP(adam),
+    LOOP(contrast), LOOP(adam),
 };
 
+#undef BLOCK
 #undef LOOP
 #undef JOIN
 #undef JOIN_
