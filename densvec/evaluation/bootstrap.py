@@ -71,6 +71,15 @@ class Estimate:
         return from_draws(self.value - other.value, self.draws - other.draws, self.level, self.items)
 
     @staticmethod
+    def mean(parts: Sequence[Estimate]) -> Estimate:
+        """Mean of estimates over the same items, such as one figure of a model trained from several seeds."""
+        value = float(np.mean([part.value for part in parts]))
+        draws = [part.draws for part in parts if part.draws is not None]
+        if len(draws) < len(parts) or len({part.items for part in parts}) > 1:
+            return Estimate(value)
+        return from_draws(value, np.mean(draws, axis=0), parts[0].level, parts[0].items)
+
+    @staticmethod
     def total(parts: Sequence[Estimate]) -> Estimate:
         """Sum of estimates of different benchmarks, resampled independently."""
         value = float(sum(part.value for part in parts))
@@ -88,6 +97,14 @@ def from_draws(value: float, draws: FloatArray, level: float, items: int) -> Est
         return Estimate(value, level=level)
     low, high = np.quantile(numbers, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(low), float(high), level, draws, items)
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate:
+    """Paired difference, or one without interval where the two were made on different items."""
+    try:
+        return first.minus(second)
+    except ValueError:
+        return Estimate(first.value - second.value)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Result:
 
 def plain(value: Any) -> Any:
     """Turn a value into what JSON can hold."""
-    if isinstance(value, Estimate):
+    if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}

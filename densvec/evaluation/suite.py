@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from densvec.evaluation.bootstrap import DEFAULT_RESAMPLES, Bootstrap, Estimate
+from densvec.evaluation.bootstrap import DEFAULT_RESAMPLES, Bootstrap, Estimate, difference
 from densvec.evaluation.entailment import DirectionResult, EntailmentResult, direction, entailment
 from densvec.evaluation.files import PathLike
 from densvec.evaluation.generality import GeneralityResult, generality_frequency
@@ -76,10 +76,8 @@ class Report(Result):
     def minus(self, other: Report) -> Comparison:
         """Compare with another model's report, figure by figure, by the paired bootstrap."""
         mine, theirs = self.figures(), other.figures()
-        differences = {name: mine[name].minus(theirs[name]) for name in mine if name in theirs}
-        return Comparison(
-            {name: (mine[name], theirs[name], difference) for name, difference in differences.items()}
-        )
+        differences = {name: difference(mine[name], theirs[name]) for name in mine if name in theirs}
+        return Comparison({name: (mine[name], theirs[name], gained) for name, gained in differences.items()})
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ class Comparison(Result):
     def rows(self) -> list[Row]:
         """One line for each figure that both have."""
         return [
-            {"figure": name, "first": a.value, "second": b.value, "difference": difference}
-            for name, (a, b, difference) in self.figures.items()
+            {"figure": name, "first": a.value, "second": b.value, "difference": gained}
+            for name, (a, b, gained) in self.figures.items()
         ]
 
 
