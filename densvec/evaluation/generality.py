@@ -40,6 +40,18 @@ def generality_frequency(
         Only the so many most frequent words; by default all that occur.
     bootstrap : Bootstrap, optional
         How to make the interval; by default none, since over a whole vocabulary it has no width.
+
+    Examples
+    --------
+    >>> import types, numpy as np
+    >>> wv = types.SimpleNamespace(
+    ...     key_to_index={"the": 0, "dog": 1, "hound": 2},
+    ...     vectors=np.zeros((3, 2)),
+    ...     log_variances=np.log([[1000.0], [50.0], [3.0]]),
+    ...     expandos={"count": np.array([1000, 50, 3])},
+    ... )
+    >>> print(generality_frequency(wv).pearson)
+    1.000
     """
     lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
     generality, counts = lexicon.generality(), lexicon.counts()

@@ -181,7 +181,7 @@ def lexical_substitution(
     window: int = 5,
     bootstrap: Bootstrap | None = None,
 ) -> SubstitutionResult:
-    """Rank each target's candidates in its sentence and take the mean GAP over the instances.
+    r"""Rank each target's candidates in its sentence and take the mean GAP over the instances.
 
     Substitutes of several words, or with a hyphen, are removed from gold and ranking. An instance without
     gold is skipped; one that cannot be ranked (target or all candidates unknown) counts 0; unknown gold
@@ -206,6 +206,27 @@ def lexical_substitution(
         Words of context on each side of the target.
     bootstrap : Bootstrap, optional
         How to make the intervals.
+
+    Examples
+    --------
+    >>> import tempfile, types, numpy as np
+    >>> from pathlib import Path
+    >>> words = {"bright": (1, 1), "lamp": (1, 0), "pupil": (0, 1), "shiny": (1.0, 0.2), "clever": (0.2, 1.0)}
+    >>> wv = types.SimpleNamespace(
+    ...     key_to_index={word: row for row, word in enumerate(words)}, vectors=np.array(list(words.values()))
+    ... )
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     sentences = Path(place, "lst_all.preprocessed")
+    ...     _ = sentences.write_text("bright.a\t1\t1\ta bright lamp\nbright.a\t2\t1\ta bright pupil\n")
+    ...     _ = Path(place, "lst_all.gold").write_text("bright.a 1 :: shiny 3;\nbright.a 2 :: clever 2;\n")
+    ...     _ = Path(place, "lst.gold.candidates").write_text("bright.a::shiny;clever\n")
+    ...     result = lexical_substitution(
+    ...         wv, sentences, rankers=["add", "out_of_context"], bootstrap=Bootstrap(0)
+    ...     )
+    >>> print(result)
+    benchmark  ranker            gap  ranked  instances
+    lst_all    add             1.000       2          2
+    lst_all    out_of_context  0.750       2          2
     """
     lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv, context_vectors)
     usable = usable_rankers(lexicon)

@@ -103,7 +103,7 @@ def evaluate_all(
     seed: int = 0,
     substitution: Sequence[str] = SUBSTITUTION,
 ) -> Report:
-    """Run every benchmark that the directory holds.
+    r"""Run every benchmark that the directory holds.
 
     Parameters
     ----------
@@ -122,6 +122,20 @@ def evaluate_all(
         Of the bootstrap.
     substitution : sequence of str
         Parts of the lexical substitution data to run.
+
+    Examples
+    --------
+    >>> import tempfile, types, numpy as np
+    >>> from pathlib import Path
+    >>> wv = types.SimpleNamespace(
+    ...     key_to_index={"cat": 0, "dog": 1, "tax": 2}, vectors=np.array([[2.0, 0], [2, 1], [0, 1]])
+    ... )
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     Path(place, "word-sim").mkdir()
+    ...     _ = Path(place, "word-sim", "EN-MC-30.txt").write_text("cat dog 9\ncat tax 1\ndog tax 2\n")
+    ...     report = evaluate_all(wv, place)
+    >>> report["SUM"]
+    1.0
     """
     lexicon = Lexicon(wv, context_vectors)
     bootstrap = Bootstrap(resamples, seed=seed)
