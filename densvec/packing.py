@@ -119,7 +119,7 @@ def _plain(value: Any, place: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{place}[{number}]") for number, item in enumerate(value)]
     raise TypeError(
-        f"{place} has type {type(value).__name__}, which a file cannot hold: use numbers, strings, lists, dicts"
+        f"{place} has type {type(value).__name__}, which a file cannot hold: use numbers, strings, lists"
     )
 
 

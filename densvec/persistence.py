@@ -44,6 +44,7 @@ BLOCK = 1 << 20  # bytes; small enough to stay in the cache between copying, che
 LEFT_UNREAD = (
     16 << 20
 )  # bytes; a mapped tensor larger than this is not read for checking, that is the point of mapping
+_HEADER = "__metadata__"  # stands for the header among the names of tensors, where it cannot occur
 FOREIGN = {
     b"\x80": "a pickle, such as gensim's own files: load it with gensim, then KeyedDensities.from_gensim",
     b"PK\x03\x04": "a zip archive, such as a .npz or a torch file",
@@ -72,7 +73,7 @@ def write(path: PathLike, tensors: Mapping[str, Array], header: Mapping[str, Any
         ``provenance`` are added; a ``provenance`` that was read from a file keeps its date, so that saving
         again gives the same bytes.
     """
-    document = {**header, "format": "densvec", "format_version": FORMAT_VERSION}
+    document = {**header, "format": "densvec", "format_version": FORMAT_VERSION, "checksums": "crc32"}
     document["provenance"] = _provenance(header.get("provenance"))
     if CHECKSUMS in tensors:
         raise ValueError(f"a tensor cannot be called {CHECKSUMS!r}: densvec keeps that name for itself")
@@ -170,7 +171,7 @@ class _Reader:
     def read(self, wanted: Callable[[str], bool]) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return the wanted tensors and the document, all checked."""
         start, entries, document = self._read_start()
-        self.checksums[""] = zlib.crc32(start)
+        self.checksums[_HEADER] = zlib.crc32(start)
         mapped = self._map()[len(start) :] if self.mmap else None
         tensors = {}
         for entry in entries:
@@ -184,6 +185,8 @@ class _Reader:
             raise ValueError("the file has bytes that belong to no tensor")
         if entries and entries[-1].name == CHECKSUMS:
             self._compare(tensors.pop(CHECKSUMS), entries)
+        elif "checksums" in document or CHECKSUMS in tensors:
+            raise ValueError("the checksums are not at the end of the file, where they belong")
         for name, tensor in tensors.items():
             if name in self.checksums and not _is_finite(name, tensor):
                 raise ValueError(f"{name} holds NaN or infinite numbers")
@@ -253,9 +256,9 @@ class _Reader:
         if table.dtype != np.uint8 or table.shape != (len(entries), 4):
             raise ValueError(f"{CHECKSUMS} is {table.dtype}{list(table.shape)}, not uint8[{len(entries)}, 4]")
         expected = table.copy().view("<u4")[:, 0].tolist()
-        for name, checksum in zip(["", *(entry.name for entry in entries[:-1])], expected, strict=True):
+        for name, checksum in zip([_HEADER, *(entry.name for entry in entries[:-1])], expected, strict=True):
             if self.checksums.get(name, checksum) != checksum:
-                part = f"tensor {name!r}" if name else "the header"
+                part = "the header" if name == _HEADER else f"tensor {name!r}"
                 raise ValueError(f"{part} is damaged: its checksum is not the one that was saved with it")
 
 
