@@ -1,9 +1,10 @@
 # Every target is complete on a fresh machine with Python, gcc and make: it makes .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
+NATIVE_TESTS := tests/test_native_backend.py tests/test_corpus.py tests/test_feed.py tests/test_vocabulary.py
 SOURCES := setup.py pyproject.toml constraints.txt $(wildcard densvec/*.pyx densvec/*/*.pyx densvec/*.h densvec/*/*.h)
 
-.PHONY: demo test lint bench wheel clean
+.PHONY: demo test lint bench sanitize fuzz wheel clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -31,6 +32,14 @@ lint: .venv/dev-installed  ## ruff and mypy
 
 bench: .venv/dev-installed  ## print the benchmark tables (CORPUS=path: measure on that text)
 	$(BIN)/python -m benchmarks $(CORPUS)
+
+# The kernels and the sampler under AddressSanitizer and UndefinedBehaviorSanitizer; torch and numpy are not instrumented.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
+sanitize: .venv/dev-installed  ## run the native code's tests under the address and undefined-behaviour sanitizers
+	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r densvec build/sanitize/ && rm -f build/sanitize/densvec/*.so build/sanitize/densvec/*/*.so
+	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" $(BIN)/python setup.py -q build_ext --build-lib build/sanitize --build-temp build/sanitize-temp --force
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	PYTHONPATH=build/sanitize $(BIN)/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
 
 wheel: .venv/dev-installed  ## build sdist and wheel into dist/
 	$(BIN)/python -m build

@@ -1,6 +1,7 @@
 """Build the Cython extensions; everything else is in pyproject.toml."""
 
 import sys
+from glob import glob
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -15,7 +16,8 @@ else:
 def extension(module: str, language: str = "c") -> Extension:
     """Return the extension built from the .pyx file of a module."""
     source = module.replace(".", "/") + ".pyx"
-    return Extension(module, [source], extra_compile_args=compile_args, language=language)
+    headers = glob("densvec/**/*.h", recursive=True)
+    return Extension(module, [source], extra_compile_args=compile_args, depends=headers, language=language)
 
 
 setup(

@@ -1,0 +1,222 @@
+"""Training speed beside gensim's, how it grows, what memory it takes, and what limits it.
+
+``python -m benchmarks.train_speed [CORPUS] [--words N] [--repeats N]``. The contenders take turns in one process, so that a
+noisy machine disturbs all of them alike; figures are medians, and the ratios are formed within each round.
+"""
+
+import argparse
+import itertools
+import logging
+import multiprocessing
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from densvec import BayesianSkipGram
+from densvec.corpora import LineSentence
+from densvec.datasets import toy_language
+
+SETTINGS = {"vector_size": 100, "window": 5, "min_count": 5, "sample": 1e-4, "epochs": 1, "seed": 1}
+
+
+def densvec_model(source, *, workers, **options):
+    """Return an untrained BayesianSkipGram and the number of words it will read in an epoch."""
+    model = BayesianSkipGram(**{**SETTINGS, "show_progress": False, "workers": workers, **options})
+    model.build_vocab(**source)
+    return model
+
+
+def gensim_model(source, *, workers, **options):
+    """Return an untrained gensim skip-gram with five negatives."""
+    from gensim.models import Word2Vec
+
+    model = Word2Vec(**{**SETTINGS, "sg": 1, "negative": 5, "workers": workers, **options})
+    model.build_vocab(**source)
+    return model
+
+
+def words_per_second(model, source):
+    """Train one epoch; return words per second of the training alone."""
+    arguments = {("sentences" if key == "corpus_iterable" else key): value for key, value in source.items()}
+    if not isinstance(model, BayesianSkipGram):
+        arguments = source
+    start = time.perf_counter()
+    model.train(
+        **arguments,
+        total_examples=model.corpus_count,
+        total_words=model.corpus_total_words,
+        epochs=1,
+    )
+    return model.corpus_total_words / (time.perf_counter() - start)
+
+
+def contest(path, repeats):
+    """Print words/s of all contenders, taking turns."""
+    file, iterable = {"corpus_file": str(path)}, {"corpus_iterable": LineSentence(str(path))}
+    print("| workers | fed by | gensim SG | densvec native | ratio (each round) | densvec native, shrunk windows | torch |")
+    print("|---|---|---|---|---|---|---|")
+    for workers, (feed, source) in itertools.product((1, 2), (("file", file), ("iterable", iterable))):
+        ours_source = {"corpus_file": str(path)} if feed == "file" else {"sentences": iterable["corpus_iterable"]}
+        rounds = []
+        for _ in range(repeats):
+            gensim = words_per_second(gensim_model(source, workers=workers), source)
+            native = words_per_second(densvec_model(ours_source, workers=workers), ours_source)
+            shrunk = words_per_second(densvec_model(ours_source, workers=workers, shrink_windows=True), ours_source)
+            rounds.append((gensim, native, shrunk))
+        torch = "–"
+        if feed == "file":
+            torch = thousands(words_per_second(densvec_model(ours_source, workers=workers, backend="torch"), ours_source))
+        gensim, native, shrunk = (statistics.median(column) for column in zip(*rounds, strict=True))
+        ratios = sorted(ours / theirs for theirs, ours, _ in rounds)
+        print(
+            f"| {workers} | {feed} | {thousands(gensim)} | {thousands(native)} | {statistics.median(ratios):.2f} "
+            f"({ratios[0]:.2f}–{ratios[-1]:.2f}) | {thousands(shrunk)} | {torch} |",
+            flush=True,
+        )
+
+
+def growth(words=1_000_000):
+    """Print words/s against vocabulary, dimensions, window, negatives and workers, on Zipfian text."""
+    print("\n| setting | words/s |\n|---|---|")
+    base = {"workers": 1, "negative": 10}
+    cases = [("vocabulary", {"vocabulary": v}) for v in (10_000, 20_000, 100_000, 280_000, 1_000_000)]
+    cases += [("vector_size", {"vector_size": d}) for d in (50, 100, 200, 300, 600)]
+    cases += [("window", {"window": w}) for w in (2, 5, 10)]
+    cases += [("negative", {"negative": k}) for k in (1, 5, 10, 20)]
+    cases += [("workers", {"workers": w}) for w in (1, 2)]
+    with tempfile.TemporaryDirectory() as folder:
+        for _, case in cases:
+            options = {**base, **case}
+            vocabulary = options.pop("vocabulary", 50_000)
+            path = Path(folder, f"{vocabulary}.txt")
+            counts = zipf_counts(vocabulary)
+            if not path.exists():
+                write_zipfian(path, counts, words)
+            model = BayesianSkipGram(**{**SETTINGS, "min_count": 1, "show_progress": False, **options})
+            model.build_vocab_from_freq({f"w{i}": int(n) for i, n in enumerate(counts)})
+            model.corpus_count, model.corpus_total_words = words // 20, words
+            speed = words_per_second(model, {"corpus_file": str(path)})
+            print(f"| {', '.join(f'{k}={v:,}' for k, v in case.items())} | {thousands(speed)} |", flush=True)
+
+
+def zipf_counts(vocabulary):
+    """Counts in the manner of natural language: the word of rank r occurs 1/(r + 2.7) as often as the first."""
+    return np.maximum(1, 20 * vocabulary / (np.arange(vocabulary) + 2.7)).astype(np.int64)
+
+
+def write_zipfian(path, counts, words):
+    """Write lines of twenty independent words."""
+    rng = np.random.default_rng(1)
+    ids = rng.choice(len(counts), size=(words // 20, 20), p=counts / counts.sum())
+    with open(path, "w") as file:
+        file.writelines(" ".join(f"w{i}" for i in row) + "\n" for row in ids.tolist())
+
+
+def memory(path):
+    """Print the peak memory of a process that counts and trains, for both libraries."""
+    print("\n| peak memory of a training process | MiB |\n|---|---|")
+    for name in ("gensim", "densvec"):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            base, peak = pool.apply(_peak_memory, (name, str(path)))
+        print(f"| {name} | {peak:.0f} ({peak - base:.0f} above its imports) |", flush=True)
+
+
+def _peak_memory(name, path):
+    source = {"corpus_file": path}
+    if name == "gensim":
+        import gensim.models  # noqa: F401
+    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    model = (gensim_model if name == "gensim" else densvec_model)(source, workers=2)
+    words_per_second(model, source)
+    return base, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def roofline(path):
+    """Say how much of the time of one centre its matrix products and its scattered rows must take."""
+    source = {"corpus_file": str(path)}
+    model = densvec_model(source, workers=1)
+    start = time.perf_counter()
+    model.train(**source, total_examples=model.corpus_count, total_words=model.corpus_total_words, epochs=1)
+    seconds = time.perf_counter() - start
+    centres = model.loss_history[-1].centres
+    size, tile = model.vector_size, 256
+    with threadpool_limits(1, "blas"):
+        gflops = gemm_speed(tile, size)
+    flops = 9 * 2 * size * size  # two projections, a head, and two products for each on the way back
+    rows = 1 + model.negative  # of the priors; a context's row was a centre's a moment ago
+    per_row = row_time(model.wv.vectors)
+    micro = 1e6 * seconds / centres
+    gemm, scatter = flops / gflops / 1e3, 1e6 * rows * per_row
+    print("\n| of one centre | µs | share |\n|---|---|---|")
+    print(f"| all of training | {micro:.2f} | 100 % |")
+    print(f"| matrix products, {flops / 1e3:.0f} kflop at the {gflops:.0f} Gflop/s that BLAS reaches at this size | {gemm:.2f} | {gemm / micro:.0%} |")
+    print(f"| {rows} random rows of {4 * size} bytes, read and written | {scatter:.2f} | {scatter / micro:.0%} |")
+    print(f"| the rest: relus, divergences, updates, sampling | {micro - gemm - scatter:.2f} | {1 - (gemm + scatter) / micro:.0%} |")
+
+
+def gemm_speed(tile, size):
+    """Gflop/s of a tile's matrix product."""
+    a, b = np.ones((tile, size), np.float32), np.ones((size, size), np.float32)
+    best = min(_timed(lambda: [a @ b for _ in range(100)]) for _ in range(10)) / 100
+    return 2 * tile * size * size / best / 1e9
+
+
+def row_time(table):
+    """Seconds to read a random row of a table and write it back."""
+    rows = np.random.default_rng(1).integers(0, len(table), 200_000)
+    copy = table.copy()
+
+    def touch():
+        for block in np.array_split(rows, 200):
+            copy[block] = copy[block]
+
+    return min(_timed(touch) for _ in range(5)) / len(rows)
+
+
+def _timed(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def thousands(value):
+    """Write 123456 as 123k."""
+    return f"{value / 1000:.0f}k"
+
+
+def head_of(path, folder, words):
+    """Write the first lines of a corpus, or of a generated one, until they hold that many words."""
+    target, total = Path(folder, "head.txt"), 0
+    sentences = LineSentence(path) if path else itertools.cycle(toy_language(n_sentences=50_000))
+    with open(target, "w", encoding="utf-8") as file:
+        for sentence in sentences:
+            file.write(" ".join(sentence) + "\n")
+            total += len(sentence)
+            if total >= words:
+                break
+    return target
+
+
+def main(path=None, words=3_000_000, repeats=3) -> None:
+    """Print all tables for the first `words` words of a corpus."""
+    logging.disable(logging.WARNING)
+    with tempfile.TemporaryDirectory() as folder:
+        text = head_of(path, folder, words)
+        contest(text, repeats)
+        memory(text)
+        roofline(text)
+    growth()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus", nargs="?")
+    parser.add_argument("--words", type=int, default=3_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    main(arguments.corpus, arguments.words, arguments.repeats)
