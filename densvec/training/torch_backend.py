@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,8 @@ class TorchBackend:
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.batch_centres = batch_centres or BATCH_CENTRES.get(self.device.type, 4096)
         self.rates = rates
-        assert wv.encoder is not None and wv.log_variances is not None
+        assert wv.encoder is not None
+        assert wv.log_variances is not None
         weights = {name: array for name, array in wv.encoder.arrays().items() if name != "embeddings"}
         self._homes: dict[str, Array] = {
             "means": wv.vectors,
@@ -89,6 +91,16 @@ class TorchBackend:
         self.tables = Rows(tensors["means"], tensors["log_variances"], tensors["embeddings"])
         self.module = TorchStep({name: tensors[name] for name in weights}, objective)
         self.optimiser = _Optimiser(self.tables, dict(self.module.named_parameters()), state)
+
+    @contextmanager
+    def threads(self, count: int) -> Iterator[None]:
+        """Compute with so many threads on the CPU for as long as the context lasts."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(count)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
 
     def prepare(self, chunk: Chunk) -> PreparedChunk:
         """Cut a chunk and send it to the device: work for other threads while the device is busy."""
@@ -212,7 +224,7 @@ class _Optimiser:
     def update(
         self, batch: Minibatch, rows: Rows, gradients: _Gradients, rates: Rates, alpha: float
     ) -> Tensor:
-        """Take a step, or none when a gradient is not finite; return which, without waiting for the device."""
+        """Take a step, or none when a gradient is not finite; return which, with no wait for the device."""
         finite = torch.isfinite(gradients.squared_norm())
         for gradient in (*gradients.rows, *gradients.weights.values()):
             gradient.masked_fill_(~finite, 0.0)

@@ -1,0 +1,89 @@
+"""Choosing what trains a model: the native kernel on a CPU, torch on other devices or on request."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import sys
+from typing import TYPE_CHECKING, Any
+
+from densvec.training.settings import Array, Backend, Objective, Rates
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["BACKENDS", "check_backend", "choose_backend", "make_backend"]
+
+BACKENDS = ("auto", "native", "torch")
+
+
+def check_backend(backend: str, device: str | None) -> None:
+    """Raise ValueError for a backend that does not exist or cannot use the device."""
+    if backend not in BACKENDS:
+        raise ValueError(f"backend={backend!r} is unknown: use 'auto', 'native' or 'torch'")
+    if backend == "native" and device not in (None, "cpu"):
+        raise ValueError(f"backend='native' trains on the CPU, not on device={device!r}: use backend='torch'")
+
+
+def choose_backend(backend: str, device: str | None) -> str:
+    """Return "native" or "torch" for what the user asked for.
+
+    Examples
+    --------
+    >>> choose_backend("auto", "cpu")
+    'native'
+    >>> choose_backend("auto", "cuda")
+    'torch'
+    """
+    check_backend(backend, device)
+    if backend != "auto":
+        return backend
+    if device is None:
+        return "torch" if has_cuda() else "native"
+    return "native" if device == "cpu" else "torch"
+
+
+def has_cuda() -> bool:
+    """Return whether torch and a CUDA device are there, without importing torch where there can be none."""
+    if importlib.util.find_spec("torch") is None:
+        return False
+    if "torch" not in sys.modules:
+        try:  # importing torch takes seconds, looking for the driver does not
+            ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        except OSError:
+            return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def make_backend(
+    name: str,
+    wv: KeyedDensities,
+    objective: Objective,
+    rates: Rates,
+    state: dict[str, Array] | None,
+    *,
+    device: str | None = None,
+    workers: int = 1,
+) -> Backend:
+    """Return the backend of this name, ready to train ``wv``."""
+    if name == "native":
+        from densvec.training.native_backend import NativeBackend
+
+        return NativeBackend(wv, objective, rates, state, workers=workers)
+    torch_backend: Any = _import_torch_backend()
+    backend: Backend = torch_backend.TorchBackend(wv, objective, rates, state, device=device)
+    return backend
+
+
+def _import_torch_backend() -> Any:
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "backend='torch' needs PyTorch, which is not installed: run  pip install densvec[torch]"
+        ) from error
+    from densvec.training import torch_backend
+
+    return torch_backend

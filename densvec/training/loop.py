@@ -1,0 +1,167 @@
+"""The training loop: one for all backends and models."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from typing import Any, TypeAlias
+
+from densvec._corpus import Chunk
+from densvec.feed import Feed
+from densvec.training.gate import Gate
+from densvec.training.prefetch import Prefetched
+from densvec.training.run import EpochLoss, Run, Tally
+from densvec.training.settings import Backend, DivergenceError, StepResult
+
+__all__ = ["Loop", "thread_limits"]
+
+#: Opens the corpus at an epoch, leaving out its first chunks.
+OpenFeed: TypeAlias = Callable[[int, int], Feed]
+
+#: Called after each chunk with the tally of the epoch at hand and the seconds it has taken.
+OnChunk: TypeAlias = Callable[[Tally, float], None]
+
+#: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens.
+LOSS_BOUND = 1e9
+
+
+class Loop:
+    """Trains the epochs of a run: threads take chunks from the feed and step the backend on them.
+
+    A concurrent backend is stepped by all workers at once. Any other is stepped by one thread, in the order
+    of the corpus, while the workers prepare chunks for it.
+
+    The position in ``run`` moves on with every chunk. When training stops in the middle, by an error or by
+    Ctrl-C, every chunk that was begun is finished, so that the position is exact and the run can be resumed.
+    """
+
+    def __init__(self, run: Run, backend: Backend, open_feed: OpenFeed, *, workers: int = 1) -> None:
+        self.run = run
+        self.backend = backend
+        self.gate = Gate()
+        self._open_feed = open_feed
+        self._workers = workers
+        self._stop = threading.Event()
+        self._counting = threading.Lock()
+
+    def epoch(self, on_chunk: OnChunk) -> tuple[EpochLoss, Tally]:
+        """Train what is left of the epoch at hand; return its losses and its tally."""
+        run, tally = self.run, self.run.tally
+        earlier, started = tally.seconds, time.perf_counter()
+
+        def seconds() -> float:
+            return earlier + time.perf_counter() - started
+
+        try:
+            with self._open_feed(run.number, tally.chunks) as feed, self._source(feed) as source:
+                self._train(feed, source, lambda: on_chunk(tally, seconds()))
+        finally:
+            tally.seconds = seconds()
+        return run.complete_epoch(), tally
+
+    def _source(self, feed: Feed) -> AbstractContextManager[Iterator[tuple[Chunk, Any]]]:
+        """Return an iterator over chunks, each with what the backend makes of it beforehand."""
+        if self.backend.concurrent:
+            return nullcontext(_Unprepared(feed))
+        prepare = getattr(self.backend, "prepare", lambda chunk: chunk)
+        return closing(Prefetched(feed, prepare, start=self.run.tally.chunks, threads=self._workers))
+
+    def _train(self, feed: Feed, source: Iterator[tuple[Chunk, Any]], on_chunk: Callable[[], None]) -> None:
+        """Let the workers train until the feed ends; raise the first error of any of them."""
+        self._stop.clear()
+        trained: queue.SimpleQueue[bool] = queue.SimpleQueue()  # a chunk; False: a worker has ended
+        errors: list[BaseException] = []
+        workers = [
+            threading.Thread(
+                target=self._work, args=(source, i, trained, errors), name=f"densvec-worker-{i}", daemon=True
+            )
+            for i in range(self._workers if self.backend.concurrent else 1)
+        ]
+        for worker in workers:
+            worker.start()
+        running = len(workers)
+        try:
+            while running:
+                try:
+                    chunk = trained.get(timeout=0.5)  # where waits cannot be interrupted, Ctrl-C is seen here
+                except queue.Empty:
+                    continue
+                if chunk:
+                    on_chunk()
+                else:
+                    running -= 1
+        finally:
+            self._stop.set()
+            feed.close()
+            for worker in workers:
+                worker.join()
+        if errors:
+            raise errors[0]
+
+    def _work(
+        self,
+        source: Iterator[tuple[Chunk, Any]],
+        worker: int,
+        trained: queue.SimpleQueue[bool],
+        errors: list[BaseException],
+    ) -> None:
+        run = self.run
+        try:
+            while not self._stop.is_set():
+                with self.gate:
+                    taken = next(source, None)
+                    if taken is None:
+                        break
+                    chunk, prepared = taken
+                    alpha = run.alpha(chunk.words_before, run.tally.examples)
+                    result = self.backend.step(prepared, alpha, worker)
+                    check_loss(result)
+                    with self._counting:
+                        run.tally.add(chunk, result)
+                trained.put(True)
+        except BaseException as error:  # it belongs to the thread that called train()
+            errors.append(error)
+            self._stop.set()
+        finally:
+            trained.put(False)
+
+
+class _Unprepared:
+    """Chunks that need no preparation; several threads may call ``next()``."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def __iter__(self) -> _Unprepared:
+        return self
+
+    def __next__(self) -> tuple[Chunk, Any]:
+        chunk = next(self._feed)
+        return chunk, chunk
+
+
+def check_loss(result: StepResult) -> None:
+    """Raise DivergenceError if the loss of a chunk is not finite or beyond reason."""
+    loss, hinge, kl = result.per_centre()
+    if result.centres and not loss <= LOSS_BOUND:
+        raise DivergenceError(
+            f"training diverges: the loss per word is {loss:.3g} (hinge {hinge:.3g}, kl {kl:.3g}). Lower "
+            "alpha. The densities are finite: an update that would have spoilt them was left out"
+        )
+
+
+@contextmanager
+def thread_limits(backend: Backend, workers: int) -> Iterator[None]:
+    """Give BLAS one thread in each of several workers, or torch as many threads as there are workers."""
+    limits: AbstractContextManager[Any] = nullcontext()
+    if backend.concurrent:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        limits = threadpool_limits(1, user_api="blas")
+    elif hasattr(backend, "threads"):
+        limits = backend.threads(workers)
+    with limits:
+        yield

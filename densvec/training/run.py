@@ -1,0 +1,107 @@
+"""One training run: how long it is, how its learning rate falls, and how far it has come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from densvec.training.settings import StepResult
+
+if TYPE_CHECKING:
+    from densvec._corpus import Chunk
+
+__all__ = ["EpochLoss", "Run", "Tally"]
+
+
+class EpochLoss(NamedTuple):
+    """What one epoch gave; the losses are means per centre word, NaN if there was none."""
+
+    epoch: int  # 1 is the first that the model was ever trained
+    loss: float  # hinge + kl_weight · kl
+    hinge: float
+    kl: float
+    words: int  # raw words of the corpus, known or not
+    words_per_second: float
+    seconds: float
+
+
+@dataclass
+class Tally:
+    """What has been trained of one epoch."""
+
+    chunks: int = 0
+    words: int = 0  # raw words
+    kept: int = 0  # words left by the vocabulary and by subsampling
+    examples: int = 0
+    seconds: float = 0.0
+    result: StepResult = field(default_factory=StepResult)
+
+    def add(self, chunk: Chunk, result: StepResult) -> None:
+        """Count one trained chunk."""
+        self.chunks += 1
+        self.words += chunk.words
+        self.kept += len(chunk.tokens)
+        self.examples += chunk.examples
+        self.result += result
+
+
+@dataclass
+class Run:
+    """A number of epochs over one corpus, and the position in them.
+
+    Everything random depends on the model's seed, the epoch's number and the chunk's number, so that the
+    position is all that is needed to go on as if the run had never stopped.
+    """
+
+    epochs: int
+    start_alpha: float
+    end_alpha: float
+    total_words: int | None  # raw words of an epoch; None: progress is measured in examples
+    total_examples: int | None = None
+    first_epoch: int = 0  # epochs that the model was trained before this run
+    epoch: int = 0  # epochs of this run that are complete
+    tally: Tally = field(default_factory=Tally)  # of the epoch at hand
+
+    @property
+    def finished(self) -> bool:
+        """Whether all epochs are complete."""
+        return self.epoch >= self.epochs
+
+    @property
+    def number(self) -> int:
+        """The number of the epoch at hand, from 0, over the model's whole life."""
+        return self.first_epoch + self.epoch
+
+    def progress(self, words: int, examples: int) -> float:
+        """Return how much of the run is done, 0 to 1, with so much of the epoch at hand done."""
+        if self.total_words:
+            part = words / self.total_words
+        else:
+            part = examples / self.total_examples if self.total_examples else 0.0
+        return min(1.0, (self.epoch + min(1.0, part)) / self.epochs)
+
+    def alpha(self, words: int, examples: int) -> float:
+        """Return the learning rate there: it falls linearly."""
+        return self.start_alpha + (self.end_alpha - self.start_alpha) * self.progress(words, examples)
+
+    def complete_epoch(self) -> EpochLoss:
+        """Move on to the next epoch; return what this one gave."""
+        tally = self.tally
+        loss, hinge, kl = tally.result.per_centre()
+        speed = tally.words / tally.seconds if tally.seconds else math.inf
+        self.epoch += 1
+        self.tally = Tally()
+        return EpochLoss(self.number, loss, hinge, kl, tally.words, speed, tally.seconds)
+
+    def header(self) -> dict[str, Any]:
+        """Return a JSON document that `from_header` understands."""
+        return asdict(self)
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Run:
+        """Return the run of a document."""
+        tally = dict(header["tally"])
+        tally["result"] = StepResult(**tally["result"])
+        return cls(**{**header, "tally": Tally(**tally)})
