@@ -38,7 +38,9 @@ __all__ = [
 Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT_VERSION = 1
-CHECKSUMS = "densvec.checksums"  # the CRC-32 of the header and of every other tensor; always the last tensor
+CHECKSUMS = (
+    "densvec.checksums"  # the CRC-32 of every other tensor, then of the header; always the last tensor
+)
 ATTRIBUTES = "attributes."  # tensors of the user's own, which alone may hold NaN and infinities
 BLOCK = 1 << 20  # bytes; small enough to stay in the cache between copying, checking and writing
 LEFT_UNREAD = (
@@ -82,10 +84,8 @@ def write(path: PathLike, tensors: Mapping[str, Array], header: Mapping[str, Any
     start, names = build_header(arrays, {"densvec": dump_json(document)}, last=CHECKSUMS)
     with open_for_writing(path) as file:
         file.write(start)
-        checksums = [zlib.crc32(start)]
-        for name in names[:-1]:
-            checksums.append(_write_tensor(file, name, arrays[name]))
-        file.write(np.array(checksums, "<u4").tobytes())
+        checksums = [_write_tensor(file, name, arrays[name]) for name in names[:-1]]
+        file.write(np.array([*checksums, zlib.crc32(start)], "<u4").tobytes())
 
 
 def read(
@@ -256,7 +256,7 @@ class _Reader:
         if table.dtype != np.uint8 or table.shape != (len(entries), 4):
             raise ValueError(f"{CHECKSUMS} is {table.dtype}{list(table.shape)}, not uint8[{len(entries)}, 4]")
         expected = table.copy().view("<u4")[:, 0].tolist()
-        for name, checksum in zip([_HEADER, *(entry.name for entry in entries[:-1])], expected, strict=True):
+        for name, checksum in zip([*(entry.name for entry in entries[:-1]), _HEADER], expected, strict=True):
             if self.checksums.get(name, checksum) != checksum:
                 part = "the header" if name == _HEADER else f"tensor {name!r}"
                 raise ValueError(f"{part} is damaged: its checksum is not the one that was saved with it")
@@ -276,6 +276,8 @@ def _document(metadata: dict[str, str]) -> dict[str, Any]:
     document = load_json(metadata["densvec"])
     if not isinstance(document, dict) or document.get("format") != "densvec":
         raise ValueError("the 'densvec' entry of __metadata__ is not densvec's JSON document")
+    if not isinstance(document.get("provenance", {}), dict):
+        raise ValueError("the document's provenance is not a JSON object")
     version = document.get("format_version")
     if type(version) is not int or version < 1:
         raise ValueError(f"format_version is {str(version)[:80]!r}, not a positive number")

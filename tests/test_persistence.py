@@ -53,7 +53,7 @@ def raw_file(path, tensors, document, checksums=True):
     start, order = build_header(names, {"densvec": document} if document is not None else {}, CHECKSUMS)
     parts = [names[name].tobytes() for name in order if not checksums or name != CHECKSUMS]
     if checksums:
-        parts.append(np.array([zlib.crc32(part) for part in [start, *parts]], "<u4").tobytes())
+        parts.append(np.array([zlib.crc32(part) for part in [*parts, start]], "<u4").tobytes())
     path.write_bytes(start + b"".join(parts))
 
 
@@ -261,6 +261,7 @@ class TestDamage:
             ('{"format":"densvec","format_version":true}', "format_version is 'True'"),
             ('{"format":"densvec"}', "format_version is 'None'"),
             ('{"format":"others"}', "not densvec's JSON document"),
+            ('{"format":"densvec","format_version":1,"provenance":5}', "provenance is not"),
             ("[]", "not densvec's JSON document"),
             ("{", "not JSON"),
             ("[" * 100_000, "nested too deeply"),
