@@ -270,7 +270,8 @@ def differences_table(reports: Reports, model: str) -> Table:
     """One model against each of the others: difference of the means over seeds, with its paired bootstrap
     interval.
 
-    The model stands with its own measure (encoder, KL), each rival with the best it has.
+    The model stands with its own measure (encoder, KL). A rival stands with the best that it has; in the
+    direction of entailment with KL, or with the frequency of words if it has no densities.
     """
     mine = _means(reports[model])
     rows: list[Row] = []
@@ -278,13 +279,12 @@ def differences_table(reports: Reports, model: str) -> Table:
         theirs = _means(reports[label])
         for headline, figures in _HEADLINES.items():
             own = next((figure for figure in figures if figure in mine), None)
-            rival = max(
-                (figure for figure in figures if figure in theirs),
-                key=lambda f: theirs[f].value,
-                default=None,
-            )
-            if own is None or rival is None:
+            rivals = [figure for figure in figures if figure in theirs]
+            if own is None or not rivals:
                 continue
+            if not headline.startswith("direction"):
+                rivals.sort(key={figure: -theirs[figure].value for figure in rivals}.__getitem__)
+            rival = rivals[0]
             rows.append(
                 {
                     "figure": headline,
