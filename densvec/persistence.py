@@ -123,18 +123,13 @@ def read(
             raise ValueError(f"mmap={mmap!r}: only an uncompressed local file can be mapped, not {name}")
         with faults_of(name), open_stream(name) as file:
             return _Reader(file, None).read(wanted)
-    kind = os.stat(name).st_mode
-    if stat.S_ISDIR(kind):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    if not stat.S_ISREG(kind):  # opening a pipe would wait for ever
-        raise DensvecFileError(f"{name}: not a regular file")
-    with faults_of(name), open(name, "rb", buffering=0) as file:
+    with faults_of(name), _open_local(name) as file:
         return _Reader(file, os.fstat(file.fileno()).st_size, mmap).read(wanted)
 
 
 def verify(path: PathLike) -> None:
     """Read a local file whole, in little memory; raise DensvecFileError if a byte is not as it was saved."""
-    with faults_of(path), open(local_path(path), "rb", buffering=0) as file:
+    with faults_of(path), _open_local(local_path(path)) as file:
         _Reader(file, os.fstat(file.fileno()).st_size, "r", left_unread=sys.maxsize).read(lambda name: True)
 
 
@@ -157,6 +152,15 @@ def faults_of(path: PathLike) -> Iterator[None]:
         raise DensvecFileError(f"{os.fspath(path)}: the file lacks {error}") from error
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise DensvecFileError(f"{os.fspath(path)}: {error}") from error
+
+
+def _open_local(name: str) -> IO[bytes]:
+    kind = os.stat(name).st_mode
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if not stat.S_ISREG(kind):  # opening a pipe would wait for ever
+        raise ValueError("not a regular file")
+    return open(name, "rb", buffering=0)
 
 
 class _Reader:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-HEADER_LIMIT = 16 << 20  # bytes of JSON; parsed JSON may need a hundred times its own size in memory
+HEADER_LIMIT = 8 << 20  # bytes of JSON; hostile JSON takes 20 times its own size in memory when parsed
 ALIGNMENT = 64  # the data start at a multiple of it: the header is padded with spaces, as the format allows
 _LARGEST = 2**63 - 1
 
