@@ -44,6 +44,6 @@ def test_the_examples_read_what_we_read(path, capsys):
 def test_the_example_finds_damage(path):
     is_whole = run_examples(path)["is_whole"]
     content = path.read_bytes()
-    for place in range(len(content) - 150, len(content)):
+    for place in range(len(content) - 100, len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         assert not is_whole(path)
