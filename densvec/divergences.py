@@ -9,15 +9,14 @@ density against a whole vocabulary, are in :mod:`densvec.pairwise`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from densvec._arrays import Floats
 
 if TYPE_CHECKING:
     from densvec.gaussian import Gaussian
-
-Floats = npt.NDArray[np.floating[Any]]
 
 LOG_2_PI = math.log(2.0 * math.pi)
 

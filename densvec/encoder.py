@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.floating[Any]]
-Integers = npt.NDArray[np.integer[Any]]
+from densvec._arrays import Floats, Integers
 
 LOG_VARIANCE_BOUNDS = (-20.0, 5.0)
 """The posterior's log-variance is clipped to these bounds, in training and in inference."""
@@ -71,18 +69,36 @@ class Encoder:
         }
         for name, shape in expected.items():
             if getattr(self, name).shape != shape:
-                raise ValueError(f"the encoder's {name} has shape {getattr(self, name).shape}, expected {shape}")
+                raise ValueError(
+                    f"the encoder's {name} has shape {getattr(self, name).shape}, expected {shape}"
+                )
         if variances not in (1, dimension):
-            raise ValueError(f"the encoder's variance_head gives {variances} numbers; expected 1 (spherical) or {dimension} (diagonal)")
+            raise ValueError(
+                f"the encoder's variance_head gives {variances} numbers; expected 1 (spherical) or {dimension} (diagonal)"
+            )
 
     @property
     def dimension(self) -> int:
         """The size D of the posterior's mean."""
         return int(self.mean_head.shape[1])
 
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the weights, in the order of the constructor."""
+        return tuple(field.name for field in fields(cls))
+
     def arrays(self) -> dict[str, Floats]:
         """Return the weights by name, in the order of the constructor."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in self.names()}
+
+    def with_rows(self, rows: Integers) -> Encoder:
+        """Return an encoder of the given words only, in that order; the layers are shared."""
+        return replace(self, embeddings=self.embeddings[rows])
+
+    def with_rows_appended(self, count: int) -> Encoder:
+        """Return an encoder that has `count` words more, with embeddings of 0; the layers are shared."""
+        added = np.zeros((count, self.embeddings.shape[1]), dtype=self.embeddings.dtype)
+        return replace(self, embeddings=np.concatenate([self.embeddings, added]))
 
     def posteriors(
         self, centres: npt.ArrayLike, contexts: npt.ArrayLike, offsets: npt.ArrayLike

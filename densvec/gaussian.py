@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec import divergences
-from densvec.divergences import LOG_2_PI, Floats
+from densvec._arrays import Floats
+from densvec.divergences import LOG_2_PI
 
 
 class Gaussian:
@@ -129,7 +130,9 @@ class Gaussian:
         """
         point = np.asarray(x, dtype=np.float64)
         if point.shape[-1:] != self.mean.shape[-1:]:
-            raise ValueError(f"x has shape {point.shape}; its last axis must have the density's {self.dimension} dimensions")
+            raise ValueError(
+                f"x has shape {point.shape}; its last axis must have the density's {self.dimension} dimensions"
+            )
         variance = self.variance.astype(np.float64)
         squares = divergences._total((point - self.mean) ** 2 / variance, self)
         return -0.5 * (squares + self.dimension * LOG_2_PI + self.log_determinant)
@@ -240,7 +243,10 @@ class Gaussian:
             kind = "spherical" if self.is_spherical else "diagonal"
             batch = " × ".join(str(n) for n in self.shape)
             return f"<{batch} {kind} Gaussians in {self.dimension} dimensions>"
-        mean, variance = (np.array2string(a, precision=4, threshold=8, edgeitems=3, separator=", ") for a in (self.mean, self.variance))
+        mean, variance = (
+            np.array2string(a, precision=4, threshold=8, edgeitems=3, separator=", ")
+            for a in (self.mean, self.variance)
+        )
         return f"Gaussian(mean={mean}, variance={variance})"
 
 

@@ -1,13 +1,66 @@
 """KeyedDensities: words and their densities, gensim's KeyedVectors and more.
 
-The class is put together from one mixin per concept: :mod:`~densvec.keyed.storage` (tables, keys, attributes).
+One module for each concept: `tables` (keys and rows), `growth` (attributes, new keys), `densities` (what only
+densities can answer), `similarity` (of named keys), `search` (most similar keys), `inference` (words in context),
+`evaluation` (gensim's two measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
 """
 
-from densvec.keyed.storage import Storage
-
-
-class KeyedDensities(Storage):
-    """Words and their densities."""
-
+from densvec.keyed.evaluation import Evaluation
+from densvec.keyed.files import Files
+from densvec.keyed.inference import Inference
+from densvec.keyed.retired import Retired
 
 __all__ = ["KeyedDensities"]
+
+
+class KeyedDensities(Inference, Evaluation, Files, Retired):
+    """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities can answer.
+
+    Parameters
+    ----------
+    vector_size : int
+        Number of dimensions D.
+    count : int, optional
+        How many keys to make room for; `add_vector` fills the room.
+    dtype : dtype, optional
+        Type of the tables.
+    mapfile_path : str, optional
+        Unused, as in gensim.
+    covariance : {None, "spherical", "diagonal"}, optional
+        The shape of the variances; None for means only.
+    encoder : Encoder, optional
+        The network that infers posteriors.
+    window : int, optional
+        How many tokens on each side are a word's context when it is inferred in a sentence.
+
+    Attributes
+    ----------
+    vectors, means : numpy.ndarray, shape (V, D)
+        The means, under gensim's name and their own.
+    log_variances : numpy.ndarray, shape (V, 1) or (V, D), or None
+    encoder : Encoder or None
+    window : int
+    key_to_index : dict
+        Row of each key.
+    index_to_key : list
+        Key of each row.
+    expandos : dict
+        Attributes of the keys, such as their ``"count"``, one array each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from densvec import KeyedDensities
+    >>> wv = KeyedDensities(2, covariance="spherical")
+    >>> wv.add_vectors(["animal", "dog", "car"], [[1, 1], [2, 1], [-3, 0]], log_variances=np.log([[4], [1], [1]]))
+    >>> wv
+    KeyedDensities<vector_size=2, 3 keys, spherical>
+    >>> wv["dog"]
+    array([2., 1.], dtype=float32)
+    >>> wv.density("dog")
+    Gaussian(mean=[2., 1.], variance=[1.])
+    >>> wv.most_similar("dog", metric="kl", topn=1)
+    [('animal', -0.7612...)]
+    >>> wv.direction("dog", "animal") > 0  # a dog is an animal
+    True
+    """

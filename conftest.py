@@ -1,0 +1,40 @@
+"""What every doctest may use: `np`, and `wv`, four words and their densities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from densvec.encoder import Encoder
+from densvec.keyed import KeyedDensities
+
+
+def example_densities() -> KeyedDensities:
+    """Return a wide animal, a dog and a cat beside it, and a car far away, in two dimensions."""
+    encoder = Encoder(
+        embeddings=np.array([[1, 1], [2, 0], [0, 2], [-2, -2]], dtype=np.float32),
+        context_layer=np.eye(2, dtype=np.float32),
+        centre_layer=np.eye(2, dtype=np.float32),
+        mean_head=np.eye(2, dtype=np.float32) / 2,
+        mean_bias=np.zeros(2, dtype=np.float32),
+        variance_head=np.full((2, 1), -0.1, dtype=np.float32),
+        variance_bias=np.zeros(1, dtype=np.float32),
+    )
+    wv = KeyedDensities(2, covariance="spherical")
+    wv.add_vectors(
+        ["animal", "dog", "cat", "car"],
+        [[1, 1], [2, 1], [1, 2], [-3, 0]],
+        extras={"count": np.array([400, 300, 200, 100])},
+        log_variances=np.log([[4], [1], [1], [1]]),
+    )
+    wv.encoder = encoder
+    return wv
+
+
+@pytest.fixture(autouse=True)
+def _example(doctest_namespace: dict[str, Any]) -> None:
+    """Give every doctest its own `wv`."""
+    doctest_namespace["np"] = np
+    doctest_namespace["wv"] = example_densities()

@@ -1,0 +1,428 @@
+"""KeyedDensities in files: its own format, the word2vec format, and exchange with other packages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec import exchange, persistence
+from densvec.encoder import Encoder
+from densvec.keyed.densities import Densities
+from densvec.lifecycle import Lifecycle
+from densvec.schema import field, tensor
+from densvec.word2vec_format import Options
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from densvec.keyed import KeyedDensities
+
+Arrays = dict[str, npt.NDArray[Any]]
+PathLike = str | os.PathLike[str]
+
+_ENCODER, _ATTRIBUTES = "encoder.", "attributes."
+_PARTS = ("vocabulary.", _ENCODER, _ATTRIBUTES)
+
+
+class Files(Densities, Lifecycle):
+    """Saving, loading and exchanging."""
+
+    def save(self, fname: PathLike, **_ignored: Any) -> None:
+        """Save everything, encoder included, to one file that :meth:`load` reads.
+
+        Parameters
+        ----------
+        fname : str or PathLike
+            A path, or what smart_open can write. The file is written whole or not at all.
+        **_ignored
+            gensim's ``separately``, ``sep_limit``, ``ignore`` and ``pickle_protocol`` have no meaning here.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.dv")
+        >>> wv.save(path)
+        >>> type(wv).load(path).kl_divergence("dog", "cat")
+        1.0
+        """
+        unknown = set(_ignored) - {"separately", "sep_limit", "ignore", "pickle_protocol"}
+        if unknown:
+            raise TypeError(f"save() got an unexpected keyword argument {min(unknown)!r}")
+        persistence.write(fname, self._tensors(), self._header())
+
+    @classmethod
+    def load(cls, fname: PathLike, mmap: str | None = None) -> Self:
+        """Load what :meth:`save` wrote; also the densities of a saved model.
+
+        Parameters
+        ----------
+        fname : str or PathLike
+            A path, or what smart_open can read.
+        mmap : {None, "r", "c"}, optional
+            Map the tables into memory instead of reading them: ``"r"`` read-only and shared between processes,
+            ``"c"`` copy-on-write.
+
+        Raises
+        ------
+        DensvecFileError
+            If the file is damaged, truncated or foreign.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.dv")
+        >>> wv.save(path)
+        >>> type(wv).load(path, mmap="r")
+        KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
+        """
+        tensors, header = persistence.read(fname, mmap=mmap, only=_is_ours)
+        with persistence.faults_of(fname):
+            return cls._restore(header, tensors)
+
+    @classmethod
+    def load_word2vec_format(
+        cls,
+        fname: PathLike,
+        fvocab: PathLike | None = None,
+        binary: bool = False,
+        encoding: str = "utf8",
+        unicode_errors: str = "strict",
+        limit: int | None = None,
+        datatype: npt.DTypeLike = np.float32,
+        no_header: bool = False,
+        *,
+        variances: PathLike | None = None,
+    ) -> Self:
+        """Load means in the word2vec format, text or binary.
+
+        Parameters
+        ----------
+        fname : str or PathLike
+            The file; also compressed (.gz, .bz2, .xz) or remote.
+        fvocab : str or PathLike, optional
+            A file with the words' counts.
+        binary : bool, optional
+            Whether the file is binary.
+        encoding, unicode_errors : str, optional
+            How words are decoded, as in ``bytes.decode``.
+        limit : int, optional
+            How many vectors to read at most.
+        datatype : dtype, optional
+            Type of the vectors in memory.
+        no_header : bool, optional
+            Whether the first line is a vector already, as in GloVe's text files.
+        variances : str or PathLike, optional
+            A file of the same kind with each word's variance, one number (spherical) or D (diagonal). Without
+            it only the means are known: cosine answers work, questions about densities do not.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged; the message names the file and the line.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> means, variances = os.path.join(folder, "means.txt"), os.path.join(folder, "variances.txt")
+        >>> wv.save_word2vec_format(means, variances=variances)
+        >>> type(wv).load_word2vec_format(means, variances=variances)
+        KeyedDensities<vector_size=2, 4 keys, spherical>
+        """
+        options = Options(binary, encoding, unicode_errors, limit, datatype, no_header)
+        return exchange.load_word2vec(_keyed(cls), fname, fvocab, variances, options)  # type: ignore[return-value]
+
+    def save_word2vec_format(
+        self,
+        fname: PathLike,
+        fvocab: PathLike | None = None,
+        binary: bool = False,
+        total_vec: int | None = None,
+        write_header: bool = True,
+        prefix: str = "",
+        append: bool = False,
+        sort_attr: str = "count",
+        *,
+        variances: PathLike | None = None,
+    ) -> None:
+        """Save the means in the word2vec format, text or binary.
+
+        Parameters
+        ----------
+        fname : str or PathLike
+            The file to write.
+        fvocab : str or PathLike, optional
+            Where to write the words' counts.
+        binary : bool, optional
+            Whether to write a binary file.
+        total_vec : int, optional
+            The count that the header states, if more vectors are to be appended.
+        write_header : bool, optional
+            Whether to write the header.
+        prefix : str, optional
+            What to put in front of each word.
+        append : bool, optional
+            Whether to append to the file.
+        sort_attr : str, optional
+            The attribute to sort by, in descending order.
+        variances : str or PathLike, optional
+            Where to write the variances, in the same format.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "means.txt")
+        >>> wv.save_word2vec_format(path)
+        >>> print(open(path).read().splitlines()[:2])
+        ['4 2', 'animal 1.0 1.0']
+        """
+        exchange.save_word2vec(
+            _as_keyed(self),
+            fname,
+            fvocab,
+            variances,
+            binary=binary,
+            total_vec=total_vec,
+            write_header=write_header,
+            prefix=prefix,
+            append=append,
+            sort_attr=sort_attr,
+        )
+
+    def intersect_word2vec_format(
+        self,
+        fname: PathLike,
+        lockf: float = 0.0,
+        binary: bool = False,
+        encoding: str = "utf8",
+        unicode_errors: str = "strict",
+    ) -> None:
+        """Take over the means that a file in the word2vec format has for words known here.
+
+        Parameters
+        ----------
+        fname : str or PathLike
+            The file.
+        lockf : float, optional
+            Accepted for gensim's sake: later training moves these means as it does all others.
+        binary : bool, optional
+            Whether the file is binary.
+        encoding, unicode_errors : str, optional
+            How words are decoded.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "means.txt")
+        >>> with open(path, "w") as file:
+        ...     _ = file.write("2 2\\ndog 9 9\\nunicorn 1 1\\n")
+        >>> wv.intersect_word2vec_format(path)
+        >>> wv["dog"], "unicorn" in wv
+        (array([9., 9.], dtype=float32), False)
+        """
+        options = Options(binary, encoding, unicode_errors, dtype=self.vectors.dtype)
+        overlap = exchange.intersect_word2vec(_as_keyed(self), fname, options)
+        self.add_lifecycle_event(
+            "intersect_word2vec_format", msg=f"{overlap} vectors from {os.fspath(fname)}"
+        )
+
+    @classmethod
+    def load_bsg_format(cls, mu: PathLike, sigma: PathLike, *, no_header: bool = True) -> Self:
+        """Load the two text files of the original BSG release.
+
+        Parameters
+        ----------
+        mu : str or PathLike
+            ``mu.vectors``: a word and its mean on each line.
+        sigma : str or PathLike
+            ``sigma.vectors``: a word and its variance (despite the name), one number or D.
+        no_header : bool, optional
+            Whether the files have no first line with their sizes.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> mu, sigma = os.path.join(folder, "mu.vectors"), os.path.join(folder, "sigma.vectors")
+        >>> wv.save_bsg_format(mu, sigma)
+        >>> type(wv).load_bsg_format(mu, sigma).get_variance("animal").round(2)
+        array([4.], dtype=float32)
+        """
+        return exchange.load_bsg(_keyed(cls), mu, sigma, Options(no_header=no_header))  # type: ignore[return-value]
+
+    def save_bsg_format(self, mu: PathLike, sigma: PathLike) -> None:
+        """Save means and variances as the two text files of the original BSG release.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> wv.save_bsg_format(os.path.join(folder, "mu.vectors"), os.path.join(folder, "sigma.vectors"))
+        >>> sorted(os.listdir(folder))
+        ['mu.vectors', 'sigma.vectors']
+        """
+        exchange.save_bsg(_as_keyed(self), mu, sigma)
+
+    def to_gensim(self) -> Any:
+        """Return a gensim ``KeyedVectors`` with the means, counts and other attributes.
+
+        Examples
+        --------
+        >>> wv.to_gensim().most_similar("dog", topn=1)
+        [('animal', 0.948...)]
+        """
+        return exchange.to_gensim(_as_keyed(self))
+
+    @classmethod
+    def from_gensim(cls, keyed_vectors: Any, variances: npt.ArrayLike | None = None) -> Self:
+        """Return the vectors and attributes of a gensim ``KeyedVectors``, or of a model that has one.
+
+        Parameters
+        ----------
+        keyed_vectors : gensim.models.KeyedVectors or a model
+        variances : float or array_like, shape (V, 1) or (V, D), optional
+            Variances, if there are any to give.
+
+        Examples
+        --------
+        >>> type(wv).from_gensim(wv.to_gensim())
+        KeyedDensities<vector_size=2, 4 keys, means only>
+        """
+        return exchange.from_gensim(_keyed(cls), keyed_vectors, variances)  # type: ignore[return-value]
+
+    def save_projector(self, directory: PathLike) -> tuple[str, str]:
+        """Write two TSV files for the TensorFlow embedding projector, with frequency and generality.
+
+        Returns
+        -------
+        tuple of str
+            The paths of ``vectors.tsv`` and ``metadata.tsv``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> vectors, metadata = wv.save_projector(tempfile.mkdtemp())
+        >>> print(open(metadata).read().splitlines()[:2])
+        ['word\\tfrequency\\tgenerality', 'animal\\t400\\t2.77259']
+        """
+        return exchange.save_projector(_as_keyed(self), directory)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas ``DataFrame`` with a row for each word: attributes, generality, mean and variance.
+
+        Examples
+        --------
+        >>> wv.to_dataframe().round(2)
+                count  generality  mean_0  mean_1  variance
+        word
+        animal    400        2.77     1.0     1.0       4.0
+        dog       300        0.00     2.0     1.0       1.0
+        cat       200        0.00     1.0     2.0       1.0
+        car       100        0.00    -3.0     0.0       1.0
+        """
+        return exchange.to_dataframe(_as_keyed(self))
+
+    # What a file holds. A model's file has the same tensors and some of its own.
+
+    def _tensors(self) -> Arrays:
+        """Return all arrays by the names they have in a file."""
+        for key in self.index_to_key:
+            if not isinstance(key, str):
+                raise ValueError(f"only words can be saved as keys: got {key!r} of type {type(key).__name__}")
+        tensors: Arrays = {**persistence.pack_words(self.index_to_key), "means": self.vectors}
+        if self.log_variances is not None:
+            tensors["log_variances"] = self.log_variances
+        if self.encoder is not None:
+            tensors |= {_ENCODER + name: array for name, array in self.encoder.arrays().items()}
+        for name, values in self.expandos.items():
+            if name == "count":
+                tensors["vocabulary.counts"] = values
+            elif values.dtype != object:
+                tensors[_ATTRIBUTES + name] = values
+        return tensors
+
+    def _header(self) -> dict[str, Any]:
+        """Return all that is not an array, as a JSON document."""
+        return {
+            "class": "KeyedDensities",
+            "window": self.window,
+            "attributes": {name: list(a) for name, a in self.expandos.items() if a.dtype == object},
+            "lifecycle_events": self.lifecycle_events,
+        }
+
+    @classmethod
+    def _restore(cls, header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return what :meth:`_tensors` and :meth:`_header`, or those of a model, describe."""
+        words, index = persistence.unpack_vocabulary(tensors)
+        count = len(words)
+        means = tensor(tensors, "means", "f", (count, None))
+        encoder = _restore_encoder(tensors, means.shape)
+        window = field(header["parameters"] if "parameters" in header else header, "window", int, minimum=1)
+        wv = cls(means.shape[1], dtype=means.dtype, encoder=encoder, window=window)
+        wv.index_to_key, wv.key_to_index, wv.next_index = words, index, count
+        wv.vectors = means
+        if "log_variances" in tensors:
+            log_variances = tensor(tensors, "log_variances", "f", (count, None))
+            if log_variances.shape[1] not in (1, means.shape[1]):
+                raise ValueError(
+                    f"tensor log_variances has {log_variances.shape[1]} columns, not 1 or {means.shape[1]}"
+                )
+            wv.log_variances = log_variances
+        wv.expandos = _restore_attributes(header, tensors, count)
+        events = header.get("lifecycle_events")
+        wv.lifecycle_events = (
+            events if isinstance(events, list) and header.get("class") == "KeyedDensities" else []
+        )
+        return wv
+
+
+def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]) -> Encoder | None:
+    arrays = {name.removeprefix(_ENCODER): a for name, a in tensors.items() if name.startswith(_ENCODER)}
+    if not arrays:
+        return None
+    count, dimension = shape
+    for name in Encoder.names():
+        axes = 1 if name.endswith("bias") else 2
+        arrays[name] = tensor(tensors, _ENCODER + name, "f", (None,) * axes)
+    encoder = Encoder(**{name: arrays[name] for name in Encoder.names()})
+    if len(encoder.embeddings) != count or encoder.dimension != dimension:
+        raise ValueError(
+            f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the means have "
+            f"{count} and {dimension}"
+        )
+    return encoder
+
+
+def _restore_attributes(
+    header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]], count: int
+) -> dict[str, npt.NDArray[Any]]:
+    found = {}
+    if "vocabulary.counts" in tensors:
+        counts = tensors["vocabulary.counts"]
+        found["count"] = tensor(tensors, "vocabulary.counts", counts.dtype.kind, (count,))
+    for name, values in tensors.items():
+        if name.startswith(_ATTRIBUTES):
+            found[name.removeprefix(_ATTRIBUTES)] = tensor(tensors, name, values.dtype.kind, (count,))
+    listed = header.get("attributes", {})
+    for name, values in (listed if isinstance(listed, dict) else {}).items():
+        if not isinstance(values, list) or len(values) != count:
+            raise ValueError(f"the header's attribute {name!r} is not a list of {count:,} values")
+        found[name] = np.empty(count, dtype=object)
+        found[name][:] = values
+    return found
+
+
+def _is_ours(name: str) -> bool:
+    return name in ("means", "log_variances") or name.startswith(_PARTS)
+
+
+def _keyed(cls: type[Files]) -> type[KeyedDensities]:
+    return cls  # type: ignore[return-value]  # the mixins are only ever used through KeyedDensities
+
+
+def _as_keyed(wv: Files) -> KeyedDensities:
+    return wv  # type: ignore[return-value]

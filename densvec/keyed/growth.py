@@ -1,0 +1,336 @@
+"""How KeyedDensities grows: per-key attributes, new keys, and the order of the rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec._arrays import Floats
+from densvec.keyed.tables import KEY_TYPES, Tables
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Growth(Tables):
+    """Attributes of keys, and adding, sorting and choosing keys."""
+
+    # Attributes
+
+    def allocate_vecattrs(
+        self, attrs: Sequence[str] | None = None, types: Sequence[Any] | None = None
+    ) -> None:
+        """Make room for per-key attributes, one entry for each key; new entries are 0.
+
+        Parameters
+        ----------
+        attrs : sequence of str, optional
+            Names; all existing attributes if not given.
+        types : sequence of type, optional
+            Type of each.
+
+        Raises
+        ------
+        TypeError
+            If an attribute exists with a type that cannot hold the one asked for.
+
+        Examples
+        --------
+        >>> animals = wv.vectors_for_all(["dog", "cat"])
+        >>> animals.allocate_vecattrs(["legs"], [int])
+        >>> animals.expandos["legs"]
+        array([0, 0])
+        """
+        if attrs is None:
+            attrs, types = list(self.expandos), [array.dtype for array in self.expandos.values()]
+        for attr, asked in zip(attrs, types or [], strict=True):
+            kind, existing = _storage_type(asked), self.expandos.get(attr)
+            if existing is None:
+                self.expandos[attr] = np.zeros(len(self), dtype=kind)
+                continue
+            if not np.issubdtype(kind, existing.dtype):
+                raise TypeError(
+                    f"attribute {attr!r} holds {existing.dtype}: a value of type {kind} does not fit"
+                )
+            if len(existing) != len(self):
+                resized = np.zeros(len(self), dtype=existing.dtype)
+                kept = min(len(existing), len(self))
+                resized[:kept] = existing[:kept]
+                self.expandos[attr] = resized
+
+    def set_vecattr(self, key: Any, attr: str, val: Any) -> None:
+        """Set an attribute of a key.
+
+        Parameters
+        ----------
+        key : str or int
+        attr : str
+            Name of the attribute; the first value given to any key decides its type.
+        val : object
+
+        Examples
+        --------
+        >>> animals = wv.vectors_for_all(["dog", "cat"])
+        >>> animals.set_vecattr("dog", "sound", "woof")
+        >>> animals.get_vecattr("dog", "sound")
+        'woof'
+        """
+        self.allocate_vecattrs(attrs=[attr], types=[type(val)])
+        self.expandos[attr][self.get_index(key)] = val
+
+    def get_vecattr(self, key: Any, attr: str) -> Any:
+        """Return an attribute of a key.
+
+        Raises
+        ------
+        KeyError
+            If the key or the attribute is unknown.
+
+        Examples
+        --------
+        >>> int(wv.get_vecattr("dog", "count"))
+        300
+        """
+        index = self.get_index(key)
+        return self.expandos[attr][index]
+
+    # Growth and order
+
+    def resize_vectors(self, seed: int = 0) -> None:
+        """Give every key of `index_to_key` its row in every table.
+
+        New means are drawn from U(±1/D), new log-variances and new embeddings of the encoder are 0.
+
+        Examples
+        --------
+        >>> animals = wv.vectors_for_all(["dog", "cat"])
+        >>> animals.index_to_key.append("unicorn")
+        >>> animals.key_to_index["unicorn"] = 2
+        >>> animals.resize_vectors(seed=1)
+        >>> animals.vectors.shape
+        (3, 2)
+        """
+        missing = len(self.index_to_key) - len(self.vectors)
+        if missing < 0:
+            self._take_rows(np.arange(len(self.index_to_key)))
+        elif missing:
+            means = np.random.default_rng(seed).random((missing, self.vector_size))
+            self._append_rows((means * 2.0 - 1.0) / self.vector_size, None)
+        self.allocate_vecattrs()
+
+    def add_vector(self, key: Any, vector: npt.ArrayLike) -> int:
+        """Add one key and its mean, in a free slot if `count` left one, and return its row.
+
+        A key that is already here keeps its mean. Its log-variance is 0; :meth:`add_vectors` takes others.
+
+        Examples
+        --------
+        >>> animals = type(wv)(2, count=1)
+        >>> animals.add_vector("dog", [2.0, 1.0])
+        0
+        """
+        if key in self.key_to_index:
+            return self.key_to_index[key]
+        row = self.next_index
+        if row < len(self) and self.index_to_key[row] is None:
+            self.vectors[row] = vector
+            self.index_to_key[row] = key
+            self.key_to_index[key] = row
+            self._forget_derived()
+        else:
+            warnings.warn(
+                "adding keys one by one copies all tables each time: use add_vectors, or make room with count=",
+                UserWarning,
+                stacklevel=2,
+            )
+            self.add_vectors([key], np.asarray(vector)[None])
+            row = self.key_to_index[key]
+        self.next_index = row + 1
+        return row
+
+    def add_vectors(
+        self,
+        keys: Any,
+        weights: npt.ArrayLike,
+        extras: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
+        replace: bool = False,
+        *,
+        log_variances: npt.ArrayLike | None = None,
+    ) -> None:
+        """Append keys and their means.
+
+        Parameters
+        ----------
+        keys : str, int or list of them
+        weights : array_like, shape (n, D)
+            Their means.
+        extras : mapping of str to array_like, optional
+            Attributes of the keys, one value for each.
+        replace : bool, optional
+            Whether keys that are already here take the new means; otherwise they keep theirs.
+        log_variances : array_like, shape (n, 1) or (n, D), optional
+            Their log-variances; 0 if not given. The encoder knows nothing of keys added by hand: their embeddings are 0.
+
+        Examples
+        --------
+        >>> animals = wv.vectors_for_all(["dog", "cat"])
+        >>> animals.add_vectors(["wolf", "puma"], [[2.5, 0.5], [0.5, 2.5]], log_variances=[[0.1], [0.2]])
+        >>> animals.index_to_key
+        ['dog', 'cat', 'wolf', 'puma']
+        """
+        if isinstance(keys, KEY_TYPES):
+            keys, weights = [keys], np.asarray(weights)[None]
+        keys = list(keys)
+        # Everything is checked before anything changes.
+        means = _rows_for(keys, weights, self.vector_size, "vectors")
+        spreads = self._spreads_for(keys, log_variances)
+        attributes = {attr: np.asarray(values) for attr, values in dict(extras or {}).items()}
+        for attr, values in attributes.items():
+            if len(values) != len(keys):
+                raise ValueError(f"{len(keys)} keys need as many values of {attr!r}: got {len(values)}")
+
+        fresh: dict[Any, int] = {}  # new key -> which of the given rows is its
+        known = []
+        for i, key in enumerate(keys):
+            if key in self.key_to_index:
+                known.append(i)
+            elif replace or key not in fresh:
+                fresh[key] = i
+        new = list(fresh.values())
+        self._append_rows(means[new], None if spreads is None else spreads[new])
+        for key in fresh:
+            self.key_to_index[key] = len(self.index_to_key)
+            self.index_to_key.append(key)
+        self.allocate_vecattrs()
+        self.allocate_vecattrs(list(attributes), [values.dtype for values in attributes.values()])
+
+        given = new + known if replace else new
+        rows = [self.key_to_index[keys[i]] for i in given]
+        self.vectors[rows] = means[given]
+        if spreads is not None and self.log_variances is not None:
+            self.log_variances[rows] = spreads[given]
+        for attr, values in attributes.items():
+            self.expandos[attr][rows] = values[given]
+        self._forget_derived()
+
+    def __setitem__(self, keys: Any, weights: npt.ArrayLike) -> None:
+        """Set the mean of a key, or the means of a list of keys; unknown keys are added.
+
+        Examples
+        --------
+        >>> animals = wv.vectors_for_all(["dog", "cat"])
+        >>> animals["dog"] = [5.0, 0.0]
+        >>> animals["dog"]
+        array([5., 0.], dtype=float32)
+        """
+        self.add_vectors(keys, weights, replace=True)
+
+    def sort_by_descending_frequency(self) -> None:
+        """Give the most frequent keys the first rows, by the attribute ``"count"``.
+
+        Raises
+        ------
+        KeyError
+            If there are no counts.
+
+        Examples
+        --------
+        >>> animals = wv.vectors_for_all(["cat", "dog"], copy_vecattrs=True)
+        >>> animals.sort_by_descending_frequency()
+        >>> animals.index_to_key
+        ['dog', 'cat']
+        """
+        if not len(self):
+            return
+        order = np.argsort(self.expandos["count"])[::-1]
+        self.index_to_key = [self.index_to_key[i] for i in order]
+        self.key_to_index = {key: i for i, key in enumerate(self.index_to_key)}
+        self.expandos = {attr: values[order] for attr, values in self.expandos.items()}
+        self._take_rows(order)
+
+    def vectors_for_all(
+        self, keys: Iterable[Any], allow_inference: bool = True, copy_vecattrs: bool = False
+    ) -> Self:
+        """Return a new object with the given keys only.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Keys wanted; unknown and repeated ones are left out.
+        allow_inference : bool, optional
+            Accepted for gensim's sake: nothing is inferred for unknown words.
+        copy_vecattrs : bool, optional
+            Whether to copy the attributes; otherwise the counts only tell the order of the keys.
+
+        Examples
+        --------
+        >>> wv.vectors_for_all(["dog", "unicorn", "cat"]).index_to_key
+        ['dog', 'cat']
+        """
+        words = [key for key in dict.fromkeys(keys) if key in self.key_to_index]
+        rows = np.array([self.key_to_index[word] for word in words], dtype=np.intp)
+        chosen = type(self)(
+            self.vector_size, dtype=self.vectors.dtype, encoder=self.encoder, window=self.window
+        )
+        chosen.vectors, chosen.log_variances = self.vectors, self.log_variances
+        chosen._take_rows(rows)
+        chosen.index_to_key = words
+        chosen.key_to_index = {word: i for i, word in enumerate(words)}
+        chosen.next_index = len(words)
+        if copy_vecattrs:
+            chosen.expandos = {attr: values[rows] for attr, values in self.expandos.items()}
+        else:
+            chosen.expandos = {"count": np.arange(len(words), 0, -1, dtype=np.int64)}
+        return chosen
+
+    def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
+        """Append rows to every table; log-variances that are not given are 0, as are new embeddings."""
+        count = len(means)
+        if not count:
+            return
+        self.vectors = np.concatenate([self.vectors, means.astype(self.vectors.dtype, copy=False)])
+        if self.log_variances is not None:
+            if log_variances is None:
+                log_variances = np.zeros((count, self.log_variances.shape[1]))
+            added = log_variances.astype(self.log_variances.dtype, copy=False)
+            self.log_variances = np.concatenate([self.log_variances, added])
+        if self.encoder is not None:
+            self.encoder = self.encoder.with_rows_appended(count)
+
+    def _take_rows(self, rows: npt.NDArray[np.integer[Any]]) -> None:
+        """Keep the given rows of every table, in that order."""
+        self.vectors = self.vectors[rows]
+        if self.log_variances is not None:
+            self.log_variances = self.log_variances[rows]
+        if self.encoder is not None:
+            self.encoder = self.encoder.with_rows(rows)
+
+    def _spreads_for(self, keys: list[Any], log_variances: npt.ArrayLike | None) -> Floats | None:
+        """Return the log-variances given for new keys, checked."""
+        if log_variances is None:
+            return None
+        if self.log_variances is None:
+            raise ValueError(
+                "there are only means here: create KeyedDensities with covariance= to add log_variances"
+            )
+        return _rows_for(keys, log_variances, self.log_variances.shape[1], "log_variances")
+
+
+def _storage_type(kind: Any) -> Any:
+    """Return the NumPy type that stores values of a type; what is no number is kept as an object."""
+    kind = {int: np.int64, float: np.float64, bool: np.bool_}.get(kind, kind)
+    return kind if np.issubdtype(kind, np.number) or np.issubdtype(kind, np.bool_) else object
+
+
+def _rows_for(keys: list[Any], values: npt.ArrayLike, width: int, name: str) -> Floats:
+    """Return `values` as one row per key, or say what is wrong with them."""
+    rows = np.asarray(values)
+    if not keys and not rows.size:
+        rows = rows.reshape(0, width)
+    if rows.shape != (len(keys), width):
+        raise ValueError(f"{len(keys)} keys need {name} of shape {(len(keys), width)}: got {rows.shape}")
+    return rows

@@ -1,0 +1,95 @@
+"""The best of many scores: of one query, and of many queries whose scores come by blocks."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec._arrays import Floats
+
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+
+def best(scores: Floats, count: int) -> Indices:
+    """Return where the `count` highest scores are, highest first; NaNs come last.
+
+    Examples
+    --------
+    >>> best(np.array([0.1, 0.9, 0.5]), 2)
+    array([1, 2])
+    """
+    negative = -scores
+    if count >= len(scores):
+        return np.argsort(negative)
+    top = np.argpartition(negative, count)[:count]
+    return top[np.argsort(negative[top])]
+
+
+class BestOfBlocks:
+    """The highest scores of several queries, collected from blocks of columns.
+
+    Only scores that may still be among the best are kept, so memory does not grow with the number of columns.
+
+    Parameters
+    ----------
+    queries : int
+        How many queries, the rows of each block.
+    count : int
+        How many scores to find for each.
+
+    Examples
+    --------
+    >>> found = BestOfBlocks(queries=1, count=2)
+    >>> found.add(0, np.array([[0.1, 0.9]]))
+    >>> found.add(2, np.array([[0.5, 0.8]]))
+    >>> columns, scores = found.result()[0]
+    >>> columns
+    array([1, 3])
+    """
+
+    def __init__(self, queries: int, count: int) -> None:
+        self.count = count
+        self._limits = np.full(queries, -np.inf)  # a score below it is not among the best of its query
+        self._kept = np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0)  # queries, columns, scores
+        self._new: list[tuple[Indices, Indices, Floats]] = []
+        self._waiting = 0
+
+    def add(self, first_column: int, scores: Floats) -> None:
+        """Take the scores of a block of columns, (queries, columns)."""
+        width = scores.shape[1]
+        if width > self.count and not len(self._kept[0]) and not self._new:
+            # Before anything is known, the block itself tells which scores are too low.
+            self._limits = np.partition(scores, width - self.count, axis=1)[:, width - self.count].astype(
+                np.float64
+            )
+        limits = self._limits.astype(scores.dtype)  # what was rounded down still lets its own score pass
+        hits = np.flatnonzero(scores >= limits[:, None])
+        queries, columns = np.divmod(hits, width)
+        self._new.append((queries, first_column + columns, scores.ravel()[hits].astype(np.float64)))
+        self._waiting += len(hits)
+        if self._waiting > 4 * self.count * len(self._limits):
+            self._settle()
+
+    def result(self) -> list[tuple[Indices, Floats]]:
+        """Return columns and scores of each query, highest first, the lower column first among equals."""
+        self._settle()
+        queries, columns, scores = self._kept
+        ends = np.searchsorted(queries, np.arange(1, len(self._limits)))
+        return list(zip(np.split(columns, ends), np.split(scores, ends), strict=True))
+
+    def _settle(self) -> None:
+        """Sort what came in, drop what is not among the best, and raise the limits."""
+        queries, columns, scores = (
+            np.concatenate(parts) for parts in zip(self._kept, *self._new, strict=True)
+        )
+        order = np.lexsort((columns, -scores, queries))
+        queries = queries[order]
+        starts = np.searchsorted(queries, np.arange(len(self._limits)))
+        place = np.arange(len(queries)) - starts[queries]
+        keep = place < self.count
+        last = place == self.count - 1
+        self._kept = queries[keep], columns[order][keep], scores[order][keep]
+        self._limits[queries[last]] = scores[order][last]
+        self._new, self._waiting = [], 0

@@ -1,0 +1,308 @@
+"""The tables of KeyedDensities: keys, means, log-variances, and the encoder; looking keys up in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec._arrays import Floats
+from densvec.encoder import Encoder
+from densvec.pairwise import row_blocks
+
+KEY_TYPES = (str, int, np.integer)
+"""What names one key: a word, or the number of its row."""
+
+
+class Tables:
+    """Keys and their rows in the tables: what the other parts of KeyedDensities look things up in."""
+
+    vector_size: int
+    index_to_key: list[str]
+    key_to_index: dict[str, int]
+    expandos: dict[str, npt.NDArray[Any]]
+    encoder: Encoder | None
+    window: int
+
+    def __init__(
+        self,
+        vector_size: int,
+        count: int = 0,
+        dtype: npt.DTypeLike = np.float32,
+        mapfile_path: str | None = None,
+        *,
+        covariance: str | None = None,
+        encoder: Encoder | None = None,
+        window: int = 5,
+    ) -> None:
+        widths = {None: None, "spherical": 1, "diagonal": vector_size}
+        if covariance not in widths:
+            raise ValueError(
+                f"covariance={covariance!r} is unknown: use 'spherical', 'diagonal' or None (means only)"
+            )
+        width = widths[covariance]
+        self.vector_size = vector_size
+        self.index_to_key = [None] * count  # type: ignore[list-item]  # free slots, which add_vector fills
+        self.key_to_index = {}
+        self.next_index = 0
+        self.expandos = {}
+        self.mapfile_path = mapfile_path
+        self.lifecycle_events: list[dict[str, Any]] | None = []
+        self.encoder = encoder
+        self.window = window
+        self.vectors = np.zeros((count, vector_size), dtype=dtype)
+        self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
+
+    # Tables. Assigning one forgets what was derived from it; whoever writes into one calls fill_norms(force=True).
+
+    @property
+    def vectors(self) -> Floats:
+        """The means, one row per key, under gensim's name.
+
+        Examples
+        --------
+        >>> wv.vectors is wv.means
+        True
+        """
+        return self._vectors
+
+    @vectors.setter
+    def vectors(self, vectors: Floats) -> None:
+        self._vectors = vectors
+        self._forget_derived()
+
+    @property
+    def means(self) -> Floats:
+        """The prior means, one row per key.
+
+        Examples
+        --------
+        >>> wv.means[wv.get_index("dog")]
+        array([2., 1.], dtype=float32)
+        """
+        return self._vectors
+
+    @means.setter
+    def means(self, means: Floats) -> None:
+        self.vectors = means
+
+    @property
+    def log_variances(self) -> Floats | None:
+        """Logarithms of the prior variances, (V, 1) spherical or (V, D) diagonal; None when only means are known.
+
+        Examples
+        --------
+        >>> wv.log_variances.shape
+        (4, 1)
+        """
+        return self._log_variances
+
+    @log_variances.setter
+    def log_variances(self, log_variances: Floats | None) -> None:
+        self._log_variances = log_variances
+        self._forget_derived()
+
+    @property
+    def covariance(self) -> str | None:
+        """``"spherical"`` or ``"diagonal"``; None when only means are known.
+
+        Examples
+        --------
+        >>> wv.covariance
+        'spherical'
+        """
+        if self.log_variances is None:
+            return None
+        return "spherical" if self.log_variances.shape[1] == 1 else "diagonal"
+
+    @property
+    def norms(self) -> Floats | None:
+        """Length of every mean, or None until something needed it; set None to forget all that was derived from the tables.
+
+        Examples
+        --------
+        >>> wv.fill_norms()
+        >>> wv.norms.round(2)
+        array([1.41, 2.24, 2.24, 3.  ], dtype=float32)
+        """
+        return self._norms
+
+    @norms.setter
+    def norms(self, norms: Floats | None) -> None:
+        self._forget_derived()
+        self._norms = norms
+
+    def _forget_derived(self) -> None:
+        """Drop what was computed from the tables."""
+        self._norms: Floats | None = None
+
+    def fill_norms(self, force: bool = False) -> None:
+        """Compute the norms of the means, unless they are known.
+
+        Parameters
+        ----------
+        force : bool, optional
+            Compute them again and forget everything else derived from the tables. Needed after writing into `vectors` or
+            `log_variances` (assigning a new array is noticed).
+
+        Examples
+        --------
+        >>> wv.fill_norms()
+        """
+        if force:
+            self._forget_derived()
+        if self._norms is None:
+            norms = np.empty(len(self.vectors), dtype=np.float64)
+            for rows in row_blocks(0, len(norms), self.vector_size):
+                block = self.vectors[rows].astype(np.float64)
+                norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+            self._norms = norms.astype(self.vectors.dtype)
+
+    def _filled_norms(self) -> Floats:
+        """Return the norms, computed if need be."""
+        norms = self._norms
+        while norms is None:  # another thread may forget them between the two steps
+            self.fill_norms()
+            norms = self._norms
+        return norms
+
+    def get_normed_vectors(self) -> Floats:
+        """Return a copy of all means, each scaled to unit length.
+
+        Returns
+        -------
+        numpy.ndarray, shape (V, D)
+
+        Examples
+        --------
+        >>> wv.get_normed_vectors()[wv.get_index("car")]
+        array([-1.,  0.], dtype=float32)
+        """
+        with np.errstate(invalid="ignore"):
+            return self.vectors / self._filled_norms()[:, None]
+
+    def unit_normalize_all(self) -> None:
+        """Scale every mean to unit length, in place; its density shrinks or grows with it.
+
+        Training cannot sensibly go on after it.
+
+        Examples
+        --------
+        >>> unit = wv.vectors_for_all(["dog", "car"])
+        >>> unit.unit_normalize_all()
+        >>> unit["car"], unit.get_variance("car").round(3)
+        (array([-1.,  0.], dtype=float32), array([0.111], dtype=float32))
+        """
+        norms = self._filled_norms()
+        scale = np.where(norms > 0, norms, 1)
+        self.vectors /= scale[:, None]
+        if self.log_variances is not None:
+            self.log_variances -= 2.0 * np.log(scale)[:, None]
+        self._forget_derived()
+
+    # Keys
+
+    def __len__(self) -> int:
+        return len(self.index_to_key)
+
+    def __contains__(self, key: object) -> bool:
+        return self.has_index_for(key)
+
+    def has_index_for(self, key: Any) -> bool:
+        """Return whether `key` is known.
+
+        Parameters
+        ----------
+        key : str or int
+            A word, or the number of a row.
+
+        Examples
+        --------
+        >>> wv.has_index_for("dog"), wv.has_index_for("unicorn"), "dog" in wv
+        (True, False, True)
+        """
+        return self.get_index(key, -1) >= 0
+
+    def get_index(self, key: Any, default: int | None = None) -> int:
+        """Return the row of `key`.
+
+        Parameters
+        ----------
+        key : str or int
+            A word, or the number of a row.
+        default : int, optional
+            What to return for an unknown key.
+
+        Raises
+        ------
+        KeyError
+            If the key is unknown and there is no default.
+
+        Examples
+        --------
+        >>> wv.get_index("dog"), wv.get_index("unicorn", -1)
+        (1, -1)
+        """
+        index = self.key_to_index.get(key, -1)
+        if index >= 0:
+            return index
+        if isinstance(key, (int, np.integer)) and 0 <= key < len(self.index_to_key):
+            return key  # type: ignore[return-value]  # a row number stands for itself
+        if default is not None:
+            return default
+        raise KeyError(f"Key '{key}' not present")
+
+    def _rows(self, keys: Iterable[Any]) -> list[int]:
+        """Return the rows of several keys; an unknown one is a KeyError."""
+        return [self.get_index(key) for key in keys]
+
+    # Lookup
+
+    def __getitem__(self, key_or_keys: Any) -> Floats:
+        """Return the mean of a key, or the means of a list of keys as rows.
+
+        Examples
+        --------
+        >>> wv["dog"]
+        array([2., 1.], dtype=float32)
+        >>> wv[["dog", "cat"]].shape
+        (2, 2)
+        """
+        if isinstance(key_or_keys, KEY_TYPES):
+            return self.get_vector(key_or_keys)
+        rows = self._rows(key_or_keys)
+        if not rows:
+            raise ValueError("no keys given: name at least one")
+        return self.vectors[rows]
+
+    def get_vector(self, key: Any, norm: bool = False) -> Floats:
+        """Return the mean of `key`, read-only.
+
+        Parameters
+        ----------
+        key : str or int
+            A word, or the number of a row.
+        norm : bool, optional
+            Scale it to unit length.
+
+        Examples
+        --------
+        >>> wv.get_vector("car"), wv.get_vector("car", norm=True)
+        (array([-3.,  0.], dtype=float32), array([-1.,  0.], dtype=float32))
+        """
+        index = self.get_index(key)
+        if norm:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                vector: Floats = self.vectors[index] / self._filled_norms()[index]
+        else:
+            vector = self.vectors[index].view()
+        vector.setflags(write=False)
+        return vector
+
+    def __repr__(self) -> str:
+        parts = [f"vector_size={self.vector_size}", f"{len(self)} keys", self.covariance or "means only"]
+        if self.encoder is not None:
+            parts.append("encoder")
+        return f"{type(self).__name__}<{', '.join(parts)}>"

@@ -1,0 +1,394 @@
+"""Divergences by matrix products: one density, or many, against all densities of a table.
+
+A product of matrices in the tables' own precision does the work; the expanded square ‖a‖² + ‖b‖² − 2 a·b that it rests on
+loses its digits when two densities are nearly equal. So every value that is small beside its error bound is computed again from
+plain differences by :mod:`densvec.divergences`, and the laws of that module (never negative, zero only for equal densities)
+hold here too. Nothing as large as the table is allocated: rows are taken by blocks.
+
+All functions speak of *distances*: smaller is closer. The distance of `expected_likelihood` is minus its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec import divergences
+from densvec._arrays import Floats
+from densvec.divergences import LOG_2_PI
+from densvec.gaussian import Gaussian
+
+_BLOCK_ENTRIES = 1 << 15
+"""Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
+
+_PRODUCT_ENTRIES = 1 << 19
+"""Numbers that one product of matrices gives."""
+
+
+class Table:
+    """Many densities, with the terms of the divergences that depend on them alone, each computed once.
+
+    Parameters
+    ----------
+    means : numpy.ndarray, shape (V, D)
+    variances : numpy.ndarray, shape (V, 1) or (V, D), optional
+    log_variances : numpy.ndarray, shape (V, 1) or (V, D), optional
+        Their logarithms, in place of `variances`.
+    """
+
+    def __init__(
+        self, means: Floats, *, variances: Floats | None = None, log_variances: Floats | None = None
+    ) -> None:
+        if (variances is None) == (log_variances is None):
+            raise TypeError("give either variances or log_variances")
+        self.means = means
+        self._variances = variances
+        self._log_variances = log_variances
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    @property
+    def dimension(self) -> int:
+        """The number of dimensions D."""
+        return int(self.means.shape[1])
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether one variance serves all dimensions."""
+        stored = self._log_variances if self._variances is None else self._variances
+        assert stored is not None
+        return bool(stored.shape[1] == 1)
+
+    def variances(self, rows: Any) -> Floats:
+        """Return the variances of `rows`, rounded as the table is, so that equal densities are equal here too."""
+        if self._variances is not None:
+            return self._variances[rows]
+        assert self._log_variances is not None
+        result: Floats = np.exp(self._log_variances[rows])
+        return result
+
+    def densities(self, rows: Any) -> Gaussian:
+        """Return the densities of `rows`."""
+        return Gaussian(self.means[rows], self.variances(rows))
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """‖μ‖² of every row, (V,), in float64."""
+        return self._per_row(lambda means, variances: means * means)
+
+    @cached_property
+    def log_determinants(self) -> Floats:
+        """Σ log v of every row, (V,), in float64."""
+        return self._per_row(lambda means, variances: np.log(variances)) * (
+            1 if not self.is_spherical else self.dimension
+        )
+
+    @cached_property
+    def scaled_squares(self) -> Floats:
+        """Σ μ²/v of every row, (V,), in float64."""
+        return self._per_row(lambda means, variances: means * means / variances)
+
+    @cached_property
+    def spherical_variances(self) -> Floats:
+        """The variance of every row of a spherical table, (V,), in float64."""
+        return self.variances(slice(None))[:, 0].astype(np.float64)
+
+    @cached_property
+    def half_precisions(self) -> Floats:
+        """1/(2v) of every row of a spherical table, (V,), in float64."""
+        return 0.5 / self.spherical_variances
+
+    def _per_row(self, terms: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Sum the terms made of means and variances, both in float64, over the dimensions."""
+        result = np.empty(len(self), dtype=np.float64)
+        for rows in row_blocks(0, len(self), self.dimension):
+            result[rows] = terms(
+                self.means[rows].astype(np.float64), self.variances(rows).astype(np.float64)
+            ).sum(axis=1)
+        return result
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One divergence as a distance, in the three forms that are needed.
+
+    Attributes
+    ----------
+    exact : callable
+        (q, p) → distances, element by element and free of cancellation.
+    spherical : callable
+        (D, query variances, table, rows) → (slope, base) such that the distance between spherical densities is
+        slope·‖μ_q − μ_p‖² + base.
+    diagonal : callable
+        (queries, table, rows) → (distances, magnitude of the terms they are the sum of).
+    squared : bool
+        Whether `spherical` and `diagonal` give the square of the distance.
+    non_negative : bool
+        Whether the distance is never negative, and zero only between equals.
+    """
+
+    exact: Callable[[Gaussian, Gaussian], Floats]
+    spherical: Callable[[int, Floats, Table, slice], tuple[Floats, Floats]]
+    diagonal: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]]
+    squared: bool = False
+    non_negative: bool = True
+
+
+def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
+    """Return the matrix of distances between each density of `q` and each of `p`.
+
+    Parameters
+    ----------
+    q, p : Gaussian
+        One density or a batch of them each.
+    metric : str, optional
+        ``"kl"`` (KL[q‖p]), ``"reverse_kl"``, ``"jeffreys"``, ``"expected_likelihood"`` (minus its logarithm) or
+        ``"wasserstein"``.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, m)
+        In float64.
+
+    Examples
+    --------
+    >>> from densvec import Gaussian
+    >>> animals = Gaussian([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]], 1.0)
+    >>> pairwise(animals, animals, "wasserstein").round(2)
+    array([[0.  , 1.  , 3.  ],
+           [1.  , 0.  , 3.16],
+           [3.  , 3.16, 0.  ]])
+    """
+    q, p = _batch(q), _batch(p)
+    return distances(q, Table(p.mean, variances=p.variance), metric)
+
+
+def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int | None = None) -> Floats:
+    """Return the distances between each density of the batch `q` and the rows of `table` from `start` to `stop`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (len(q), stop - start)
+        In float64.
+    """
+    form, q = find_metric(metric), _batch(q)
+    stop = len(table) if stop is None else min(stop, len(table))
+    result = np.empty((len(q), max(stop - start, 0)), dtype=np.float64)
+    for rows, values, doubtful in _blocks(q, table, form, start, stop):
+        if form.non_negative:
+            _repair(values, doubtful, q, table, form, rows.start)
+        if form.squared:
+            np.sqrt(values, out=values)
+        result[:, rows.start - start : rows.stop - start] = values
+    return result
+
+
+def approximate_distances(
+    q: Gaussian, table: Table, metric: str, start: int, stop: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield the distances by blocks of rows, without repairing cancellation.
+
+    Of some metrics these are squares: only their order counts.
+    """
+    for rows, values, _ in _blocks(q, table, find_metric(metric), start, stop):
+        yield rows, values
+
+
+def exact_distances(q: Gaussian, table: Table, metric: str, queries: Any, rows: Any) -> Floats:
+    """Return the distances between the densities ``q[queries[i]]`` and the rows ``rows[i]``, free of cancellation."""
+    return find_metric(metric).exact(q[queries], table.densities(rows))
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of that name, or say which there are."""
+    try:
+        return METRICS[name]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"metric={name!r} is unknown: use one of {', '.join(['cosine', *METRICS])}"
+        ) from None
+
+
+def row_blocks(start: int, stop: int, width: int, entries: int = _BLOCK_ENTRIES) -> list[slice]:
+    """Cut the rows from `start` to `stop` into blocks of about `entries` numbers, when each row has `width` of them."""
+    size = max(entries // max(width, 1), 256)
+    return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
+
+
+def _batch(density: Gaussian) -> Gaussian:
+    """Return a batch with one axis: one density becomes a batch of one."""
+    if len(density.shape) > 1:
+        raise ValueError(
+            f"the batch has {len(density.shape)} axes {density.shape}; a matrix of distances needs at most one"
+        )
+    return density if density.shape else Gaussian(density.mean[None], density.variance[None])
+
+
+def _blocks(
+    q: Gaussian, table: Table, form: Metric, start: int, stop: int
+) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
+    """Yield blocks of rows, their distances from all of `q`, and where these are too small for their rounding errors."""
+    if q.dimension != table.dimension:
+        raise ValueError(f"the densities have different dimensions: {q.dimension} and {table.dimension}")
+    # The error bound of a sum of D products, times the factor by which a value must exceed it to be trusted.
+    caution = 1000.0 * (table.dimension + 4) * np.finfo(np.result_type(q.mean, table.means)).eps
+    blocks = _spherical_blocks if q.is_spherical and table.is_spherical else _diagonal_blocks
+    yield from blocks(q, table, form, start, stop, caution)
+
+
+def _spherical_blocks(
+    q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
+) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
+    query_norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None]
+    variance = q.variance.astype(np.float64)
+    # One large product, then many passes over small parts of it, which stay in the cache.
+    for outer in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
+        products = q.mean @ table.means[outer].T
+        for rows in row_blocks(outer.start, outer.stop, len(q)):
+            norms = query_norms + table.squared_norms[rows]
+            values = products[:, rows.start - outer.start : rows.stop - outer.start] * np.float64(-2.0)
+            values += norms  # ‖μ_q − μ_p‖²
+            norms *= caution
+            doubtful = values <= norms
+            slope, base = form.spherical(table.dimension, variance, table, rows)
+            values *= slope
+            values += base
+            doubtful |= values < 1e-9 * table.dimension  # where the terms of base cancel
+            yield rows, values, doubtful
+
+
+def _diagonal_blocks(
+    q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
+) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
+    for rows in row_blocks(start, stop, max(len(q), table.dimension), 4 * _BLOCK_ENTRIES):
+        values, magnitude = form.diagonal(q, table, rows)
+        yield rows, values, values <= caution * magnitude
+
+
+def _repair(
+    values: Floats, doubtful: npt.NDArray[np.bool_], q: Gaussian, table: Table, form: Metric, start: int
+) -> None:
+    """Compute the doubtful entries of a block again, by differences."""
+    pairs = np.argwhere(doubtful)
+    for first in range(0, len(pairs), 4096):
+        queries, rows = pairs[first : first + 4096].T
+        exact = form.exact(q[queries], table.densities(start + rows))
+        values[queries, rows] = exact**2 if form.squared else exact
+
+
+# The five divergences between spherical densities: slope of the squared distance of the means, and the rest. The variances of
+# the queries have shape (n, 1), those of the rows (m,).
+
+
+def _kl_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    slope = table.half_precisions[rows]
+    return slope, d * v_q * slope + (0.5 * table.log_determinants[rows]) - 0.5 * d * (1.0 + np.log(v_q))
+
+
+def _reverse_kl_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    slope = 0.5 / v_q
+    return slope, d * slope * table.spherical_variances[rows] - (
+        0.5 * table.log_determinants[rows]
+    ) - 0.5 * d * (1.0 - np.log(v_q))
+
+
+def _jeffreys_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    slope, slope_back = table.half_precisions[rows], 0.5 / v_q
+    return slope + slope_back, d * v_q * slope + d * slope_back * table.spherical_variances[rows] - d
+
+
+def _expected_likelihood_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    variance = v_q + table.spherical_variances[rows]
+    return 0.5 / variance, 0.5 * d * (LOG_2_PI + np.log(variance))
+
+
+def _wasserstein_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    return np.ones(1), d * (np.sqrt(v_q) - np.sqrt(table.spherical_variances[rows])) ** 2
+
+
+# The same when one of the two is diagonal, from the expanded squares.
+
+
+def _kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    d, means, precisions = q.dimension, table.means[rows], 1.0 / table.variances(rows)
+    by_variance = _products(q.variance + q.mean**2, precisions, d)  # Σ (v_q + μ_q²) / v_p
+    by_mean = table.scaled_squares[rows]
+    logs = table.log_determinants[rows] - q.log_determinant[:, None]
+    values = by_variance - 2.0 * _products(q.mean, means * precisions, d)
+    values += by_mean + logs - d
+    return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
+
+
+def _reverse_kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    d, means, precisions = q.dimension, table.means[rows], 1.0 / q.variance
+    by_variance = _products(precisions, table.variances(rows) + means**2, d)  # Σ (v_p + μ_p²) / v_q
+    by_mean = _products(q.mean**2 * precisions, np.ones((1, 1)), d)
+    logs = q.log_determinant[:, None] - table.log_determinants[rows]
+    values = by_variance - 2.0 * _products(q.mean * precisions, means, d)
+    values += by_mean + logs - d
+    return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
+
+
+def _jeffreys_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    forward, magnitude = _kl_diagonal(q, table, rows)
+    backward, magnitude_back = _reverse_kl_diagonal(q, table, rows)
+    return forward + backward, magnitude + magnitude_back
+
+
+def _expected_likelihood_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    # No product of matrices gives (μ_q − μ_p)² / (v_q + v_p): one query after the other, without cancellation.
+    means, variances = table.means[rows], table.variances(rows)
+    values = np.empty((len(q), len(means)), dtype=np.float64)
+    for i in range(len(q)):
+        total = variances + q.variance[i]
+        terms = means - q.mean[i]
+        terms *= terms
+        terms /= total
+        terms += np.log(total)
+        values[i] = terms.sum(axis=1)
+    return 0.5 * (values + q.dimension * LOG_2_PI), np.abs(values)
+
+
+def _wasserstein_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    d, variances = q.dimension, table.variances(rows)
+    one = np.ones((1, 1))
+    sizes = (
+        _products(q.mean**2 + q.variance, one, d) + table.squared_norms[rows] + _products(one, variances, d)
+    )
+    products = _products(q.mean, table.means[rows], d) + _products(np.sqrt(q.variance), np.sqrt(variances), d)
+    return sizes - 2.0 * products, sizes
+
+
+def _products(a: Floats, b: Floats, dimension: int) -> Floats:
+    """Return Σ_d a_d·b_d for each row of `a` and each of `b`, in float64; a row of one number stands for D equal ones."""
+    if a.shape[1] == b.shape[1] == dimension:
+        return (a @ b.T).astype(np.float64)
+    repeats = dimension if a.shape[1] == b.shape[1] else 1
+    return repeats * (a.sum(axis=1, dtype=np.float64)[:, None] * b.sum(axis=1, dtype=np.float64))
+
+
+def _negative_expected_likelihood(q: Gaussian, p: Gaussian) -> Floats:
+    return -divergences.expected_likelihood(q, p)
+
+
+METRICS: dict[str, Metric] = {
+    "kl": Metric(divergences.kl, _kl_spherical, _kl_diagonal),
+    "reverse_kl": Metric(divergences.reverse_kl, _reverse_kl_spherical, _reverse_kl_diagonal),
+    "jeffreys": Metric(divergences.jeffreys, _jeffreys_spherical, _jeffreys_diagonal),
+    "expected_likelihood": Metric(
+        _negative_expected_likelihood,
+        _expected_likelihood_spherical,
+        _expected_likelihood_diagonal,
+        non_negative=False,
+    ),
+    "wasserstein": Metric(
+        divergences.wasserstein, _wasserstein_spherical, _wasserstein_diagonal, squared=True
+    ),
+}
+"""Every divergence that ``metric=`` accepts; ``"cosine"`` is not one of them."""
