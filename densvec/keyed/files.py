@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from densvec import exchange, persistence
 from densvec.encoder import Encoder
 from densvec.keyed.densities import Densities
 from densvec.lifecycle import Lifecycle
-from densvec.schema import field, tensor
+from densvec.schema import field, leave_out, tensor
 from densvec.word2vec_format import Options
 
 if TYPE_CHECKING:
@@ -26,20 +26,33 @@ PathLike = str | os.PathLike[str]
 
 _ENCODER, _ATTRIBUTES = "encoder.", "attributes."
 _PARTS = ("vocabulary.", _ENCODER, _ATTRIBUTES)
+_NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
 class Files(Densities, Lifecycle):
     """Saving, loading and exchanging."""
 
-    def save(self, fname: PathLike, **_ignored: Any) -> None:
+    _provenance: dict[str, Any] | None = None  # when and by what this was first saved
+
+    def save(
+        self,
+        fname: PathLike | IO[bytes],
+        separately: Any = None,
+        sep_limit: int = 10 * 1024**2,
+        ignore: Iterable[str] = frozenset(),
+        pickle_protocol: int | None = None,
+    ) -> None:
         """Save everything, encoder included, to one file that :meth:`load` reads.
 
         Parameters
         ----------
-        fname : str or PathLike
+        fname : str, PathLike or binary file
             A path, or what smart_open can write. The file is written whole or not at all.
-        **_ignored
-            gensim's ``separately``, ``sep_limit``, ``ignore`` and ``pickle_protocol`` have no meaning here.
+        separately, sep_limit, pickle_protocol : optional
+            Accepted as in gensim, without effect: there is one file, and no pickle in it.
+        ignore : iterable of str, optional
+            What to leave out: ``"encoder"`` (which halves the file, and the loaded words know no posteriors),
+            ``"log_variances"``, or attributes such as ``"count"``. Names unknown here are passed over.
 
         Examples
         --------
@@ -49,18 +62,16 @@ class Files(Densities, Lifecycle):
         >>> type(wv).load(path).kl_divergence("dog", "cat")
         1.0
         """
-        unknown = set(_ignored) - {"separately", "sep_limit", "ignore", "pickle_protocol"}
-        if unknown:
-            raise TypeError(f"save() got an unexpected keyword argument {min(unknown)!r}")
-        persistence.write(fname, self._tensors(), self._header())
+        tensors = leave_out(self._tensors(), ignore, needed=_NEEDED)
+        self._provenance = persistence.write(fname, tensors, self._header())
 
     @classmethod
-    def load(cls, fname: PathLike, mmap: str | None = None) -> Self:
+    def load(cls, fname: PathLike | IO[bytes], mmap: str | None = None) -> Self:
         """Load what :meth:`save` wrote; also the densities of a saved model.
 
         Parameters
         ----------
-        fname : str or PathLike
+        fname : str, PathLike or binary file
             A path, or what smart_open can read.
         mmap : {None, "r", "c"}, optional
             Map the tables into memory instead of reading them: ``"r"`` read-only and shared between processes,
@@ -352,6 +363,7 @@ class Files(Densities, Lifecycle):
             "window": self.window,
             "attributes": {name: list(a) for name, a in self.expandos.items() if a.dtype == object},
             "lifecycle_events": self.lifecycle_events,
+            "provenance": self._provenance,
         }
 
     @classmethod
@@ -373,6 +385,7 @@ class Files(Densities, Lifecycle):
                 )
             wv.log_variances = log_variances
         wv.expandos = _restore_attributes(header, tensors, count)
+        wv._provenance = header.get("provenance")
         events = header.get("lifecycle_events")
         wv.lifecycle_events = (
             events if isinstance(events, list) and header.get("class") == "KeyedDensities" else []

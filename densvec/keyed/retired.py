@@ -16,6 +16,7 @@ REMOVED = {
     "syn0norm": "get_normed_vectors()",
     "vectors_norm": "get_normed_vectors()",
     "accuracy": "evaluate_word_analogies()",
+    "log_accuracy": "evaluate_word_analogies(), which logs its scores",
     "add": "add_vectors()",
     "get_keras_embedding": "vectors, to build the layer from",
     "wv": "the object itself: it is the model's wv",

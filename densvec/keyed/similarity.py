@@ -41,7 +41,7 @@ class Similarity(Densities):
         """
         if metric != "cosine":
             return 0.0 - self.distance(w1, w2, metric=metric)
-        return np.dot(unit(self._vector_of(w1)), unit(self._vector_of(w2)))
+        return _cosine(self._vector_of(w1), self._vector_of(w2))
 
     def distance(self, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
         """Return the distance of two keys: smaller is more similar, by every metric.
@@ -108,7 +108,7 @@ class Similarity(Densities):
         if not len(ws1) or not len(ws2):
             raise ZeroDivisionError("n_similarity needs at least one key on each side")
         first, second = (self.get_mean_vector(keys, pre_normalize=False) for keys in (ws1, ws2))
-        return np.dot(unit(first), unit(second))
+        return _cosine(first, second)
 
     def get_mean_vector(
         self,
@@ -282,6 +282,13 @@ class Similarity(Densities):
         """Return the norms with 1 for 0: a zero vector is similar to nothing, with cosine 0."""
         norms = self._filled_norms()
         return norms if norms.all() else np.where(norms == 0, 1, norms)
+
+
+def _cosine(a: Floats, b: Floats) -> Any:
+    """Return the cosine of two vectors, exactly 1 of equal ones; 0 if one is zero."""
+    first, second = a.astype(np.float64), b.astype(np.float64)
+    squares = (first @ first) * (second @ second)
+    return a.dtype.type(first @ second / np.sqrt(squares) if squares > 0 else 0.0)
 
 
 def unit(vector: Floats) -> Floats:
