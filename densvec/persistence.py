@@ -14,7 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -60,36 +60,45 @@ class DensvecFileError(ValueError):
     """A file is damaged, truncated, foreign, hostile or too new; the message names the file and the fault."""
 
 
-def write(path: PathLike, tensors: Mapping[str, Array], header: Mapping[str, Any]) -> None:
+def write(
+    path: PathLike | IO[bytes], tensors: Mapping[str, Array], header: Mapping[str, Any]
+) -> dict[str, Any]:
     """Write one file, atomically and durably.
 
     Parameters
     ----------
     path : str or PathLike
         A local path, or a URI that smart_open can write (``s3://…``). A name that ends in ``.gz``, ``.bz2``
-        or ``.xz`` makes a compressed file, which cannot be mapped.
+        or ``.xz`` makes a compressed file, which cannot be mapped. A binary file that is open for writing
+        will do, too; nothing is then atomic.
     tensors : mapping of str to array
         Arrays of numbers; floats must be finite, except in tensors whose name starts with ``attributes.``.
     header : mapping
         A JSON document; NumPy scalars and non-finite floats are welcome. ``format``, ``format_version`` and
         ``provenance`` are added; a ``provenance`` that was read from a file keeps its date, so that saving
         again gives the same bytes.
+
+    Returns
+    -------
+    dict
+        The ``provenance`` that was written, for the next save.
     """
     document = {**header, "format": "densvec", "format_version": FORMAT_VERSION, "checksums": "crc32"}
-    document["provenance"] = _provenance(header.get("provenance"))
+    document["provenance"] = provenance = _provenance(header.get("provenance"))
     if CHECKSUMS in tensors:
         raise ValueError(f"a tensor cannot be called {CHECKSUMS!r}: densvec keeps that name for itself")
     arrays = {name: np.asarray(tensor) for name, tensor in tensors.items()}
     arrays[CHECKSUMS] = np.zeros((len(arrays) + 1, 4), np.uint8)
     start, names = build_header(arrays, {"densvec": dump_json(document)}, last=CHECKSUMS)
-    with open_for_writing(path) as file:
+    with _open_target(path) as file:
         file.write(start)
         checksums = [_write_tensor(file, name, arrays[name]) for name in names[:-1]]
         file.write(np.array([*checksums, zlib.crc32(start)], "<u4").tobytes())
+    return provenance
 
 
 def read(
-    path: PathLike,
+    path: PathLike | IO[bytes],
     *,
     mmap: str | None = None,
     only: Collection[str] | Callable[[str], bool] | None = None,
@@ -99,7 +108,7 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        A local path, or a URI that smart_open can read.
+        A local path, or a URI that smart_open can read, or a binary file that is open for reading.
     mmap : {None, "r", "c"}, optional
         Map the tensors instead of reading them: ``"r"`` read-only and shared between processes, ``"c"``
         copy-on-write (changes stay in this process). Tensors of more than 16 MiB are then not read, so their
@@ -117,14 +126,17 @@ def read(
     if mmap not in (None, "r", "c"):
         raise ValueError(f"mmap={mmap!r}: use None, 'r' (read-only, shared) or 'c' (copy-on-write)")
     wanted = _predicate(only)
-    name = local_path(path)
-    if is_stream(name):
-        if mmap:
-            raise ValueError(f"mmap={mmap!r}: only an uncompressed local file can be mapped, not {name}")
-        with faults_of(name), open_stream(name) as file:
-            return _Reader(file, None).read(wanted)
-    with faults_of(name), _open_local(name) as file:
-        return _Reader(file, os.fstat(file.fileno()).st_size, mmap).read(wanted)
+    name = _name(path)
+    if mmap and (_is_file(path) or is_stream(name)):
+        raise ValueError(f"mmap={mmap!r}: only an uncompressed local file can be mapped, not {name}")
+    with faults_of(name):
+        if _is_file(path):
+            return _Reader(path, None).read(wanted)
+        if is_stream(name):
+            with open_stream(name) as file:
+                return _Reader(file, None).read(wanted)
+        with _open_local(name) as file:
+            return _Reader(file, os.fstat(file.fileno()).st_size, mmap).read(wanted)
 
 
 def verify(path: PathLike) -> None:
@@ -134,7 +146,7 @@ def verify(path: PathLike) -> None:
 
 
 @contextlib.contextmanager
-def faults_of(path: PathLike) -> Iterator[None]:
+def faults_of(path: PathLike | IO[bytes]) -> Iterator[None]:
     """Turn what goes wrong while a file's content is looked at into a DensvecFileError that names the file.
 
     Examples
@@ -149,9 +161,21 @@ def faults_of(path: PathLike) -> Iterator[None]:
     except DensvecFileError:
         raise
     except KeyError as error:
-        raise DensvecFileError(f"{os.fspath(path)}: the file lacks {error}") from error
+        raise DensvecFileError(f"{_name(path)}: the file lacks {error}") from error
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-        raise DensvecFileError(f"{os.fspath(path)}: {error}") from error
+        raise DensvecFileError(f"{_name(path)}: {error}") from error
+
+
+def _is_file(path: PathLike | IO[bytes]) -> TypeGuard[IO[bytes]]:
+    return hasattr(path, "read") or hasattr(path, "write")
+
+
+def _name(path: PathLike | IO[bytes]) -> str:
+    return str(getattr(path, "name", "the file")) if _is_file(path) else local_path(cast("PathLike", path))
+
+
+def _open_target(path: PathLike | IO[bytes]) -> contextlib.AbstractContextManager[IO[bytes]]:
+    return contextlib.nullcontext(path) if _is_file(path) else open_for_writing(cast("PathLike", path))
 
 
 def _open_local(name: str) -> IO[bytes]:

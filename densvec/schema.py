@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy.typing as npt
@@ -27,6 +27,34 @@ def require_class(header: Mapping[str, Any], wanted: Collection[str], caller: st
         raise ValueError(
             f"the file holds a {found[:80]}, not {article} {caller}: open it with {found[:80]}.load"
         )
+
+
+def leave_out(
+    tensors: Mapping[str, npt.NDArray[Any]], ignore: Iterable[str], needed: Collection[str]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the tensors without those that ``ignore`` names, as gensim's ``save(ignore=…)`` leaves out.
+
+    A name stands for a tensor, for all tensors of a group (``"encoder"``), or for an attribute (``"count"``).
+    What a file cannot do without is an error; names that stand for nothing here are passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tensors = {"means": np.zeros(2), "encoder.mean_bias": np.zeros(2), "attributes.score": np.zeros(2)}
+    >>> list(leave_out(tensors, ["encoder", "score", "syn1neg"], needed={"means"}))
+    ['means']
+    """
+    ignored = {ignore} if isinstance(ignore, str) else set(ignore)
+    ignored |= {"vocabulary.counts"} if "count" in ignored else set()
+    lost = sorted(ignored & {*needed, "vocabulary"})
+    if lost:
+        raise ValueError(f"ignore={lost[0]!r}: a file without it could not be loaded")
+
+    def keeps(name: str) -> bool:
+        group, _, rest = name.partition(".")
+        return not ({name, group} & ignored or (group == "attributes" and rest in ignored))
+
+    return {name: array for name, array in tensors.items() if keeps(name)}
 
 
 def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float | None = None) -> T:
