@@ -18,7 +18,9 @@ class Lifecycle:
 
     lifecycle_events: list[dict[str, Any]] | None
 
-    def add_lifecycle_event(self, event_name: str, log_level: int | None = logging.INFO, **event: Any) -> None:
+    def add_lifecycle_event(
+        self, event_name: str, log_level: int | None = logging.INFO, **event: Any
+    ) -> None:
         """Append an event to ``lifecycle_events`` and log it.
 
         Set ``lifecycle_events = None`` to keep no record.

@@ -61,6 +61,7 @@ class Run:
     total_words: int | None  # raw words of an epoch; None: progress is measured in examples
     total_examples: int | None = None
     first_epoch: int = 0  # epochs that the model was trained before this run
+    own: bool = False  # whether it is the model's own epochs, not those of a later call
     epoch: int = 0  # epochs of this run that are complete
     tally: Tally = field(default_factory=Tally)  # of the epoch at hand
 
