@@ -1,0 +1,150 @@
+"""``densvec info``: what a file holds, from its header alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from densvec.cli.output import columns, print_json, size_of
+from densvec.cli.words import add_model
+
+HELP = "what a model file holds"
+DESCRIPTION = """\
+Print what a file holds: the kind of model, its size, its parameters, how far it was trained and by what losses.
+Only the header is read, so that this is instant whatever the file's size; --verify reads all of it."""
+EPILOG = """\
+examples:
+  densvec info model.dv
+  densvec info model.dv --verify                        is every byte as it was saved?
+  densvec info model.dv --json | jq .parameters.window"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    add_model(parser)
+    parser.add_argument("--verify", action="store_true", help="check that the whole file is as it was saved")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the description."""
+    document = describe(args.model)
+    if args.verify:
+        from densvec.persistence import verify
+
+        verify(args.model)
+        document["verified"] = True
+    if args.json:
+        print_json(document)
+    else:
+        print(readable(document))
+
+
+def describe(path: str) -> dict[str, Any]:
+    """Return what the header says, with the shapes of the tensors."""
+    from densvec.persistence import read
+    from densvec.streams import is_stream
+
+    header = read(path, only=())[1]
+    document = {"file": path, **header}
+    if not is_stream(path):
+        document["bytes"] = os.path.getsize(path)
+        document["tensors"] = _tensors(path)
+    return document
+
+
+def _tensors(path: str) -> dict[str, dict[str, Any]]:
+    from densvec.streams import local_path
+    from densvec.tensorfile import header_length, parse_header
+
+    size = os.path.getsize(local_path(path))
+    with open(local_path(path), "rb") as file:
+        text = file.read(header_length(file.read(8), size))
+    entries, _ = parse_header(text, size - 8 - len(text))
+    return {
+        entry.name: {"dtype": str(entry.dtype), "shape": list(entry.shape)}
+        for entry in entries
+        if not entry.name.startswith("densvec.")
+    }
+
+
+def readable(document: dict[str, Any]) -> str:
+    """Return the description as people read it."""
+    parts = [columns([(name, value) for name, value in _facts(document) if value])]
+    parameters = document.get("parameters")
+    if isinstance(parameters, dict):
+        rows = [(name, _value(value)) for name, value in parameters.items() if value is not None]
+        parts.append("parameters\n" + columns(rows, indent="  "))
+    history = document.get("loss_history")
+    if history:
+        table = [["epoch", "loss", "hinge", "kl", "words/s"]]
+        table += [
+            [
+                str(epoch["epoch"]),
+                *(_figure(epoch[name]) for name in ("loss", "hinge", "kl")),
+                f"{epoch['words_per_second'] or 0:,.0f}",
+            ]
+            for epoch in history
+        ]
+        parts.append(columns(table, right=range(5), indent="  "))
+    return "\n\n".join(parts)
+
+
+def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
+    tensors = document.get("tensors", {})
+    words, size = (tensors.get("means") or {}).get("shape", (None, None))
+    counters = document.get("counters") or {}
+    made = document.get("provenance") or {}
+    size_on_disk = document.get("bytes")
+    return [
+        ("file", f"{document['file']}" + (f" ({size_of(size_on_disk)})" if size_on_disk else "")),
+        ("class", str(document.get("class", ""))),
+        ("words", "" if words is None else f"{words:,}"),
+        ("dimensions", "" if size is None else str(size)),
+        ("covariance", _covariance(tensors)),
+        ("encoder", ("yes" if "encoder.mean_head" in tensors else "no") if tensors else ""),
+        ("corpus", _corpus(document, counters)),
+        ("trained", _trained(document, counters)),
+        ("created", f"{made.get('created', '')} by {made.get('created_by', 'unknown')}" if made else ""),
+        ("verified", "every byte is as it was saved" if document.get("verified") else ""),
+    ]
+
+
+def _covariance(tensors: dict[str, dict[str, Any]]) -> str:
+    if not tensors:
+        return ""
+    if "log_variances" not in tensors:
+        return "none (means only)"
+    return "spherical" if tensors["log_variances"]["shape"][-1] == 1 else "diagonal"
+
+
+def _corpus(document: dict[str, Any], counters: dict[str, Any]) -> str:
+    words, sentences = counters.get("corpus_total_words"), counters.get("corpus_count")
+    if not words:
+        return ""
+    path = document.get("corpus_file")
+    return f"{words:,} words in {sentences:,} sentences" + (f", {path}" if path else "")
+
+
+def _trained(document: dict[str, Any], counters: dict[str, Any]) -> str:
+    """Return how far training has come."""
+    if not counters:
+        return ""
+    seconds = counters.get("total_train_time") or 0.0
+    run = document.get("run")
+    if not run:
+        return f"{counters.get('epochs_trained', 0)} epochs in {seconds:,.1f} s"
+    if run["epoch"] >= run["epochs"]:
+        return f"{counters.get('epochs_trained', run['epoch'])} epochs in {seconds:,.1f} s"
+    return f"{run['epoch']} of {run['epochs']} epochs so far; `densvec train --resume` goes on"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(item)}" for name, item in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

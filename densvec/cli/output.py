@@ -1,0 +1,104 @@
+"""Writing to the terminal, to pipes and to scripts."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def prepare_streams() -> None:
+    """Let every character be written to any terminal: as an escape where its encoding has no such character."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def say(message: str) -> None:
+    """Write a line to standard error; that nobody may be listening is no reason to stop."""
+    with contextlib.suppress(OSError, ValueError):
+        print(message, file=sys.stderr, flush=True)
+
+
+def print_json(document: Any) -> None:
+    """Write a document as one line of JSON; numbers that JSON has no name for become null."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    text = json.dumps(plain(document), ensure_ascii=encoding != "utf8", allow_nan=False)
+    print(text, flush=True)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it.
+
+    Examples
+    --------
+    >>> plain({"kl": float("inf"), "words": ("a", "b")})
+    {'kl': None, 'words': ['a', 'b']}
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def scored(found: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Return words and scores as JSON objects."""
+    return [{"word": word, "score": float(score)} for word, score in found]
+
+
+def columns(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), indent: str = "") -> str:
+    """Lay out rows in columns; those in `right` are flush right.
+
+    Examples
+    --------
+    >>> print(columns([("owl", "-1.5"), ("kakapo", "-12.25")], right=[1]))
+    owl       -1.5
+    kakapo  -12.25
+    """
+    flush_right = set(right)
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = []
+        for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            padding = " " * (width - _width(cell))
+            cells.append(padding + cell if i in flush_right else cell + padding)
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: two for each wide character, none for accents."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+def size_of(count: float) -> str:
+    """Return a number of bytes as people read it.
+
+    Examples
+    --------
+    >>> size_of(532), size_of(45_300_000)
+    ('532 bytes', '45.3 MB')
+    """
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        count /= 1000
+        if count < 999.95:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1000:.1f} TB"

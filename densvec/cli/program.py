@@ -1,0 +1,186 @@
+"""The program itself: its parser, its exit codes, and what becomes of errors, signals and closed pipes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from densvec._version import __version__
+from densvec.cli.errors import INTERRUPTED, Interrupted, UsageError, sentence
+from densvec.cli.output import prepare_streams, say
+
+COMMANDS = (
+    "train",
+    "info",
+    "similar",
+    "infer",
+    "substitutes",
+    "entails",
+    "evaluate",
+    "export",
+    "plot",
+    "completion",
+)
+
+DESCRIPTION = """\
+Words as probability densities: train the Bayesian Skip-gram on your own text, then ask what a word means
+in a sentence, what could stand for it there, and which of two words is the more general one."""
+
+EPILOG = """\
+examples, from text to meaning:
+  densvec train corpus.txt -o model.dv
+  densvec similar model.dv kiwi --metric kl
+  densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
+  densvec entails model.dv dog animal
+
+A corpus is text with one sentence per line and blanks between words. `densvec COMMAND --help` explains each
+command with examples of its own. Exit codes: 0 done, 1 an error (one sentence on standard error), 2 wrong
+usage, 130 interrupted with Ctrl-C."""
+
+
+class Command(Protocol):
+    """What a command's module holds."""
+
+    HELP: str  # one line for the list of commands
+    DESCRIPTION: str
+    EPILOG: str  # examples
+
+    def configure(self, parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+        """Add the command's arguments; `arguments` are what follows its name."""
+        ...
+
+    def run(self, args: argparse.Namespace) -> int | None:
+        """Do the work; return the exit code, None being 0."""
+        ...
+
+
+def command(name: str) -> Command:
+    """Import the module of a command."""
+    return cast("Command", importlib.import_module(f"densvec.cli.{name}"))
+
+
+def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser; given the arguments, only the command they name is complete, which saves imports."""
+    common = argparse.ArgumentParser(add_help=False)
+    general = common.add_argument_group("general options")
+    general.add_argument("-h", "--help", action="help", help="show this help and exit")
+    general.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON, for scripts"
+    )
+    general.add_argument(
+        "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
+    )
+    parser = argparse.ArgumentParser(
+        prog="densvec",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[common],
+        add_help=False,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"densvec {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    chosen = None if arguments is None else next((item for item in arguments if item in COMMANDS), "")
+    for name in COMMANDS:
+        module = command(name)
+        subparser = subparsers.add_parser(
+            name,
+            help=module.HELP,
+            description=module.DESCRIPTION,
+            epilog=module.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            parents=[common],
+            add_help=False,
+            allow_abbrev=False,
+        )
+        if chosen is None or chosen == name:
+            rest = [] if arguments is None else arguments[arguments.index(name) + 1 :]
+            module.configure(subparser, rest)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process by default.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    densvec ...
+    0
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
+    name = next((item for item in arguments if item in COMMANDS), "")
+    try:
+        code = _guarded(lambda: _run(arguments), f"densvec {name}".strip(), "--debug" in arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has seen enough of it
+        _abandon_output()
+        return 0
+    except OSError as error:  # the output's disk is full, say
+        _abandon_output()
+        say(f"densvec: error: the output could not be written: {error.strerror}")
+        return 1
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        args = build_parser(arguments).parse_args(arguments)
+    except SystemExit as end:  # argparse has said why
+        return end.code if isinstance(end.code, int) else 0
+    args.json = getattr(args, "json", False)
+    args.debug = getattr(args, "debug", False)
+    _route_messages(getattr(args, "verbose", False))
+    return command(args.command).run(args) or 0
+
+
+def _guarded(run: Callable[[], int], name: str, debug: bool) -> int:
+    """Turn exceptions into a sentence on standard error and an exit code."""
+    try:
+        return run()
+    except BrokenPipeError:
+        raise
+    except Interrupted as stop:
+        say(f"{name}: {stop}")
+        return stop.code
+    except KeyboardInterrupt:
+        say(f"{name}: interrupted")
+        return INTERRUPTED
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        say(f"{name}: error: {sentence(error)}")
+        return 2 if isinstance(error, UsageError) else 1
+
+
+def _route_messages(verbose: bool) -> None:
+    """Let warnings and the log of the library read like messages of the program."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="densvec: %(message)s", stream=sys.stderr
+    )
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        say(f"densvec: warning: {message}")
+
+    warnings.showwarning = show
+
+
+def _abandon_output() -> None:
+    """Point standard output at nothing, so that Python does not complain when it flushes it at the end."""
+    with open(os.devnull, "w") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())

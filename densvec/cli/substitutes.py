@@ -1,0 +1,75 @@
+"""``densvec substitutes``: what could stand for a word in a sentence."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from densvec.cli.output import columns, print_json, scored
+from densvec.cli.words import (
+    add_lower,
+    add_model,
+    add_topn,
+    check_known,
+    lines_or,
+    load,
+    number,
+    parse_marked,
+    report_skipped,
+    skipped,
+    text_of,
+)
+
+HELP = "what could stand for a word in a sentence"
+DESCRIPTION = """\
+Rank the words that could stand for a marked word in its sentence, by -KL[posterior of the word ‖ prior of the
+substitute]. Other forms of the word (plurals, -ing, -ed) are left out unless you ask for them."""
+EPILOG = """\
+examples:
+  densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet"
+  densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet" --candidates apple owl plum
+  densvec substitutes model.dv - --json < sentences.txt   one marked sentence on each line"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    add_model(parser)
+    parser.add_argument(
+        "sentences", metavar="SENTENCE", nargs="+", help="a sentence with one [[word]] marked; - reads lines"
+    )
+    parser.add_argument("--candidates", metavar="WORD", nargs="+", help="rank these words only")
+    parser.add_argument("--inflections", action="store_true", help="keep other forms of the word itself")
+    add_topn(parser)
+    add_lower(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the substitutes of each marked word."""
+    wv = load(args.model)
+    candidates = None if args.candidates is None else list(map(text_of, args.candidates))
+    check_known(wv, candidates or [])
+    for i, text in enumerate(lines_or(args.sentences)):
+        marked = parse_marked(text, lower=args.lower)
+        check_known(wv, [marked.word])
+        found = wv.substitutes(
+            marked.word,
+            marked.tokens,
+            candidates,
+            args.topn,
+            exclude_inflections=not args.inflections,
+            position=marked.position,
+        )
+        unknown = skipped(wv, marked)
+        if args.json:
+            document = {
+                "sentence": text,
+                "word": marked.word,
+                "position": marked.position,
+                "unknown": unknown,
+            }
+            print_json({**document, "substitutes": scored(found)})
+            continue
+        report_skipped(wv, unknown, marked)
+        if args.sentences == ["-"] or len(args.sentences) > 1:
+            print(("\n" if i else "") + text)
+        print(columns([(word, number(score)) for word, score in found], right=[1]), flush=True)

@@ -1,0 +1,261 @@
+"""``densvec train``: from text to densities."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import importlib
+import os
+import shlex
+import signal
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from densvec.cli.corpus import Source, open_source
+from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
+from densvec.cli.options import add_options, differing
+from densvec.cli.output import print_json, say
+
+HELP = "train a model on text"
+DESCRIPTION = """\
+Train densities on a corpus: text with one sentence per line and blanks between words, plain or compressed (.gz,
+.bz2, .xz), a directory of such files, or - for standard input. The model is saved after every epoch, so that
+neither Ctrl-C nor a power cut loses more than the epoch at hand; --resume goes on where training stopped."""
+EPILOG = """\
+examples:
+  densvec train corpus.txt -o model.dv
+  densvec train corpus.txt -o model.dv --vector-size 200 --epochs 10 --workers 8
+  densvec train corpus.txt -o model.dv --resume         after Ctrl-C, or with --epochs to train longer
+  zcat wiki.gz | densvec train - -o model.dv            the input is kept in a temporary file for its epochs
+  densvec train corpus.txt -o w2g.dv --model word2gauss --help      the options of another model
+
+With --vocabulary and --epochs 1 the text is read once, so that standard input is not kept anywhere."""
+
+MODELS = {
+    "bsg": ("densvec.bsg", "BayesianSkipGram"),
+    "skipgram": ("densvec.skipgram", "SkipGram"),
+    "word2gauss": ("densvec.word2gauss", "Word2Gauss"),
+}
+
+#: Parameters without an option: the corpus, Python objects, and what gensim has but no value of it has an effect.
+LEFT_OUT = frozenset(
+    "self sentences corpus_file sg hs cbow_mean hashfxn null_word trim_rule compute_loss callbacks "
+    "show_progress".split()
+)
+
+#: Parameters that may change when training goes on.
+CHANGEABLE = frozenset({"workers", "epochs", "backend", "device"})
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, with which schedulers announce the end of a job: treated as Ctrl-C."""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments: the command's own, and those of the chosen model's constructor."""
+    parser.add_argument("corpus", metavar="CORPUS", nargs="?", help="the text; may be omitted with --resume")
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model")
+    parser.add_argument(
+        "--model", choices=MODELS, help="what to train (default: bsg, the Bayesian Skip-gram)"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with MODEL where it stopped; start it if there is none"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace MODEL even if its training is unfinished"
+    )
+    parser.add_argument(
+        "--vocabulary",
+        metavar="FILE",
+        help="words and counts, `word count` on each line, instead of counting",
+    )
+    parser.add_argument(
+        "--checkpoint-minutes",
+        type=float,
+        default=15.0,
+        metavar="N",
+        help="save also every N minutes (default: 15)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors and the result")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print the log")
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="draw a progress bar (default: in a terminal)",
+    )
+    chosen = _chosen_model(arguments)
+    group = parser.add_argument_group(f"options of the model ({chosen})")
+    model = model_class(chosen)
+    parser.set_defaults(parameters=add_options(group, model, model.__doc__, LEFT_OUT))
+
+
+def model_class(name: str) -> Any:
+    """Import a class of models by its name on the command line."""
+    module, cls = MODELS[name]
+    return getattr(importlib.import_module(module), cls)
+
+
+def _chosen_model(arguments: Sequence[str]) -> str:
+    finder = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    finder.add_argument("--model", nargs="?", default="bsg")
+    chosen = finder.parse_known_args(list(arguments))[0].model
+    return chosen if chosen in MODELS else "bsg"
+
+
+def run(args: argparse.Namespace) -> None:
+    """Train, save and print a summary."""
+    given = {name: getattr(args, name) for name in args.parameters if name in args}
+    header = _existing(args.output)
+    if header is not None and not (args.resume or args.overwrite) and _unfinished(header):
+        raise UsageError(
+            f"{args.output} holds unfinished training: --resume goes on with it, --overwrite starts again"
+        )
+    with _termination():
+        if args.resume and header is not None:
+            model = _load(args, header, given)
+        else:
+            if args.resume and not args.quiet:
+                say(f"densvec train: there is no {args.output} yet: starting it")
+            model = model_class(args.model or "bsg")(**given)
+        model.show_progress = False if args.quiet else args.progress
+        corpus = args.corpus or (header or {}).get("corpus_file")
+        if corpus is None:
+            raise UsageError("give the CORPUS to train on")
+        new = not len(model.wv)
+        passes = model.epochs + (1 if new and args.vocabulary is None else 0)
+        with open_source(corpus, passes, args.quiet) as source:
+            _train(model, source, corpus, args)
+    _report(model, args)
+
+
+def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) -> None:
+    """Build the vocabulary if there is none, complete the model's epochs, and save it."""
+    from densvec.callbacks import Checkpoint
+
+    try:
+        if not len(model.wv):
+            _build_vocabulary(model, source, corpus, args)
+        checkpoint = Checkpoint(args.output, every_epochs=1, every_minutes=args.checkpoint_minutes)
+        trained = model.train_count
+        model.train(**source, resume=True, callbacks=[checkpoint])
+    except KeyboardInterrupt as stop:
+        code = TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+        if not len(model.wv):
+            raise Interrupted("interrupted while counting words: there was nothing to save", code) from stop
+        model.save(args.output)
+        again = shlex.join(["densvec", "train", corpus, "-o", args.output, "--resume"])
+        raise Interrupted(
+            f"interrupted in epoch {len(model.loss_history) + 1}; the training so far is saved in {args.output}. "
+            f"To go on: {again}",
+            code,
+        ) from stop
+    if model.train_count == trained and not args.quiet:
+        say(
+            f"densvec train: nothing to do: {args.output} has had its {model.epochs} epochs; raise --epochs to go on"
+        )
+    else:
+        model.save(args.output)
+
+
+def _build_vocabulary(model: Any, source: Source, corpus: str, args: argparse.Namespace) -> None:
+    name = "standard input" if corpus == "-" else corpus
+    if args.vocabulary is not None:
+        from densvec.word2vec_format import read_counts
+
+        counts = read_counts(args.vocabulary)
+        model.build_vocab_from_freq(counts)
+        model.corpus_total_words = sum(counts.values())
+        name = args.vocabulary
+    else:
+        if not args.quiet:
+            say(f"densvec train: counting the words of {name}")
+        model.build_vocab(**source)
+    if not args.quiet:
+        say(
+            f"densvec train: {len(model.wv):,} different words occur at least {model.effective_min_count} times among "
+            f"the {model.corpus_total_words:,} words of {name}"
+        )
+
+
+def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any]) -> Any:
+    """Load the model to go on with, and check that nothing else is asked for."""
+    names = {cls: name for name, (_, cls) in MODELS.items()}
+    name = names.get(str(header.get("class")))
+    if name is None:
+        raise ValueError(
+            f"{args.output} holds {header.get('class')}, without the state of training: there is nothing to resume"
+        )
+    if args.model not in (None, name):
+        raise UsageError(f"{args.output} is a model of the kind {name}: it cannot go on as {args.model}")
+    model = model_class(name).load(args.output)
+    for parameter in differing(given, model):
+        if parameter not in CHANGEABLE:
+            raise UsageError(
+                f"--{parameter.replace('_', '-')} cannot change when training goes on: {args.output} has "
+                f"{getattr(model, parameter)}, not {given[parameter]}"
+            )
+        setattr(model, parameter, given[parameter])
+    return model
+
+
+def _existing(path: str) -> dict[str, Any] | None:
+    """Return the header of the file at the output's place; fail now if it cannot be replaced later."""
+    from densvec.persistence import DensvecFileError, read
+    from densvec.streams import is_remote, local_path
+
+    if is_remote(path):
+        return None
+    name = local_path(path)
+    directory = os.path.dirname(os.path.abspath(name))
+    if not os.path.isdir(directory):
+        raise FileNotFoundError(errno.ENOENT, "there is no such directory to save in", directory)
+    if not os.access(directory, os.W_OK):
+        raise PermissionError(errno.EACCES, "the model cannot be saved in this directory", directory)
+    if not os.path.lexists(name):
+        return None
+    try:
+        return read(path, only=())[1]
+    except DensvecFileError as error:
+        raise ValueError(f"{error}; choose another name for the model, or remove that file") from error
+
+
+def _unfinished(header: dict[str, Any]) -> bool:
+    run = header.get("run")
+    return run is not None and bool(run["epoch"] < run["epochs"])
+
+
+@contextlib.contextmanager
+def _termination() -> Iterator[None]:
+    """Raise Terminated when SIGTERM arrives."""
+
+    def handle(number: int, frame: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _report(model: Any, args: argparse.Namespace) -> None:
+    history = [entry._asdict() for entry in model.loss_history]
+    document = {
+        "model": args.output,
+        "class": type(model).__name__,
+        "words": len(model.wv),
+        "vector_size": model.vector_size,
+        "corpus_words": model.corpus_total_words,
+        "epochs": len(history),
+        "seconds": model.total_train_time,
+        "loss_history": history,
+    }
+    if args.json:
+        print_json(document)
+        return
+    loss = f", loss {history[-1]['loss']:.4f}" if history else ""
+    print(
+        f"{args.output}: {document['class']} of {document['words']:,} words in {model.vector_size} dimensions, "
+        f"{len(history)} epochs in {model.total_train_time:.1f} s{loss}"
+    )

@@ -1,0 +1,195 @@
+"""What commands that ask a model share: opening it, finding words in it, reading marked sentences."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from densvec.cli.errors import UsageError
+from densvec.cli.output import say
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+METRICS = ("cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein")
+
+_MARK = re.compile(r"\[\[(.*?)\]\]")
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names the model."""
+    parser.add_argument("model", metavar="MODEL", help="a file written by `densvec train` or by save()")
+
+
+def add_topn(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how many words to print."""
+    parser.add_argument(
+        "-n", "--topn", type=positive, default=10, metavar="N", help="words to print (default: 10)"
+    )
+
+
+def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add the option that says how to compare densities."""
+    parser.add_argument(
+        "--metric",
+        choices=METRICS,
+        default=default,
+        help=f"how to compare densities; scores are similarities, or minus distances (default: {default})",
+    )
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def load(path: str) -> KeyedDensities:
+    """Open the densities of a model, mapped where that is possible: nothing is read that is not asked for."""
+    from densvec.keyed import KeyedDensities
+    from densvec.streams import is_stream
+
+    return KeyedDensities.load(path, mmap=None if is_stream(path) else "r")
+
+
+def text_of(argument: str) -> str:
+    """Return an argument as the text that was typed, also if Python did not know the terminal's encoding."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:  # bytes that the locale's encoding has no characters for: take them as UTF-8
+        return os.fsencode(argument).decode("utf-8", "replace")
+    return argument
+
+
+def lines_or(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments, or the lines of standard input if the only one is "-"."""
+    if list(arguments) != ["-"]:
+        yield from map(text_of, arguments)
+        return
+    for line in sys.stdin.buffer:
+        text = line.decode("utf-8", "replace").strip()
+        if text:
+            yield text
+
+
+def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
+    """Raise KeyError for the first word that the model does not know, with similar spellings that it does."""
+    for word in words:
+        if word not in wv.key_to_index:
+            near = spellings(word, wv.key_to_index)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise KeyError(f"{word!r} is not among the {len(wv.key_to_index):,} words of the model{hint}")
+
+
+def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]:
+    """Return the words of a vocabulary that are spelt most like `word`, best first.
+
+    Only words of about the same length that begin or end alike, or in another case are the same, are compared:
+    a vocabulary of 280,000 words takes about a tenth of a second.
+
+    Examples
+    --------
+    >>> spellings("kiwii", ["kiwi", "kilo", "the", "wiki"])
+    ['kiwi']
+    >>> spellings("Kiwi", ["the", "kiwi"])
+    ['kiwi']
+    """
+    wanted = word.casefold()
+    if not wanted:
+        return []
+    spare = 1 if len(wanted) < 5 else 2
+    shortest, longest = len(wanted) - spare, len(wanted) + spare
+    first, last = wanted[0], wanted[-1]
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted)
+    found: list[tuple[float, int, str]] = []
+    for rank, known in enumerate(vocabulary):
+        if not shortest <= len(known) <= longest:
+            continue
+        folded = known.casefold()
+        if not folded or (folded[0] != first and folded[-1] != last):
+            continue
+        matcher.set_seq1(folded)
+        if matcher.quick_ratio() >= 0.7 and (ratio := matcher.ratio()) >= 0.7:
+            found.append((-ratio, rank, known))  # of equal spellings, the more frequent word first
+    return [known for _, _, known in sorted(found)[:count]]
+
+
+class Marked(NamedTuple):
+    """A sentence with one word marked in it."""
+
+    text: str  # as it was given
+    tokens: list[str]
+    position: int
+
+    @property
+    def word(self) -> str:
+        """The marked word."""
+        return self.tokens[self.position]
+
+    @property
+    def context(self) -> list[str]:
+        """The other words."""
+        return self.tokens[: self.position] + self.tokens[self.position + 1 :]
+
+
+def parse_marked(text: str, *, lower: bool = False) -> Marked:
+    """Split a sentence into its words and find the marked one.
+
+    Examples
+    --------
+    >>> marked = parse_marked("a ripe [[kiwi]] tastes sweet")
+    >>> marked.word, marked.position, marked.tokens
+    ('kiwi', 2, ['a', 'ripe', 'kiwi', 'tastes', 'sweet'])
+    """
+    marks = list(_MARK.finditer(text))
+    if len(marks) != 1 or not marks[0][1].strip():
+        found = (
+            "no word is"
+            if not marks
+            else "an empty word is"
+            if len(marks) == 1
+            else f"{len(marks)} words are"
+        )
+        raise UsageError(
+            f"{found} marked in {text!r}: put one word in double brackets, as in 'a ripe [[kiwi]]'"
+        )
+    mark = marks[0]
+    before, word, after = text[: mark.start()].split(), mark[1].strip(), text[mark.end() :].split()
+    tokens = [*before, word, *after]
+    return Marked(text, [token.lower() for token in tokens] if lower else tokens, len(before))
+
+
+def add_lower(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lower-cases sentences."""
+    parser.add_argument(
+        "--lower", action="store_true", help="lower-case the sentence, for models of lower-cased text"
+    )
+
+
+def skipped(wv: KeyedDensities, marked: Marked) -> list[str]:
+    """Return the context words that the model does not know, once each."""
+    return list(dict.fromkeys(token for token in marked.context if token not in wv.key_to_index))
+
+
+def report_skipped(wv: KeyedDensities, unknown: Sequence[str], marked: Marked) -> None:
+    """Say which words of a context were left out."""
+    if not unknown:
+        return
+    message = f"densvec: left out, being unknown: {' '.join(unknown)}"
+    if len(unknown) == len(set(marked.context)):
+        message += " (that is the whole context, so what follows is the prior)"
+    if any(token.lower() in wv.key_to_index for token in unknown):
+        message += "; --lower would help"
+    say(message)
+
+
+def number(value: Any) -> str:
+    """Return a score as it is printed."""
+    return f"{float(value):.4f}"
