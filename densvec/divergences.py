@@ -1,9 +1,10 @@
 """Divergences between Gaussians, element by element.
 
-Each function takes two :class:`~densvec.gaussian.Gaussian` objects and broadcasts their batches, as NumPy does. A spherical
-density meets a diagonal one freely. Everything is computed in float64 from plain differences, so nearly equal densities keep
-their digits: ``kl`` is never negative, and zero only for equal densities. The same divergences by matrix products, for one
-density against a whole vocabulary, are in :mod:`densvec.pairwise`.
+Each function takes two :class:`~densvec.gaussian.Gaussian` objects and broadcasts their batches, as NumPy
+does. A spherical density meets a diagonal one freely. Everything is computed in float64 from plain
+differences, so nearly equal densities keep their digits: ``kl`` is never negative, and zero only for equal
+densities. The same divergences by matrix products, for one density against a whole vocabulary, are in
+:mod:`densvec.pairwise`.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ def _float64(q: Gaussian, p: Gaussian) -> tuple[Floats, Floats, Floats, Floats]:
 def _total(terms: Floats, density: Gaussian) -> Floats:
     """Sum over the dimensions; one number for all of them (a spherical term) counts `dimension` times."""
     repeats = density.dimension // terms.shape[-1]
-    total: Floats = terms.sum(axis=-1)
-    return repeats * total
+    total: Floats = np.multiply(repeats, terms.sum(axis=-1))
+    return total
 
 
 def _excess(t: Floats) -> Floats:

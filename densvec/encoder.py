@@ -74,7 +74,8 @@ class Encoder:
                 )
         if variances not in (1, dimension):
             raise ValueError(
-                f"the encoder's variance_head gives {variances} numbers; expected 1 (spherical) or {dimension} (diagonal)"
+                f"the encoder's variance_head gives {variances} numbers; expected 1 (spherical) or "
+                f"{dimension} (diagonal)"
             )
 
     @property
@@ -141,7 +142,7 @@ class Encoder:
         return hidden
 
     def _project(self, words: Integers, layer: Floats) -> tuple[Floats, Integers]:
-        """Project the distinct words among `words`; return their rows and, for each word, which row is its."""
+        """Project the distinct ones among `words`; return their rows and, for each word, which row is its."""
         distinct, row_of = np.unique(words, return_inverse=True)
         return self.embeddings[distinct] @ layer, row_of
 

@@ -46,7 +46,7 @@ def build(
 def load_word2vec(
     cls: type[Keyed], path: PathLike, fvocab: PathLike | None, variances: PathLike | None, options: Options
 ) -> Keyed:
-    """Return what a file in the word2vec format holds, with counts and variances from two more files, if given."""
+    """Return what a file in the word2vec format holds, with counts and variances from two more files."""
     words, means = word2vec_format.read(path, options)
     counts = None
     if fvocab is not None:
@@ -109,7 +109,7 @@ def intersect_word2vec(wv: KeyedDensities, path: PathLike, options: Options) -> 
     for words, vectors in word2vec_format.read_blocks(path, options):
         if vectors.shape[1] != wv.vector_size:
             raise ValueError(
-                f"{local_path(path)} has vectors of size {vectors.shape[1]}; they must have size {wv.vector_size}"
+                f"{local_path(path)} has vectors of size {vectors.shape[1]}, not {wv.vector_size}"
             )
         shared = [(i, wv.key_to_index[word]) for i, word in enumerate(words) if word in wv.key_to_index]
         if shared:
@@ -122,7 +122,7 @@ def intersect_word2vec(wv: KeyedDensities, path: PathLike, options: Options) -> 
 
 
 def load_bsg(cls: type[Keyed], mu: PathLike, sigma: PathLike, options: Options) -> Keyed:
-    """Return what the original release of the BSG wrote: means in `mu`, variances (not deviations) in `sigma`."""
+    """Return what the original BSG release wrote: means in `mu`, variances in `sigma`."""
     words, means = word2vec_format.read(mu, options)
     return build(cls, words, means, _read_log_variances(sigma, words, means.shape[1], options))
 
@@ -170,7 +170,7 @@ def from_gensim(cls: type[Keyed], keyed: Any, variances: Any) -> Keyed:
 
 
 def save_projector(wv: KeyedDensities, directory: PathLike) -> tuple[str, str]:
-    """Write ``vectors.tsv`` and ``metadata.tsv`` for the TensorFlow embedding projector; return their paths."""
+    """Write ``vectors.tsv`` and ``metadata.tsv`` for the TensorFlow projector; return their paths."""
     folder = Path(local_path(directory))
     folder.mkdir(parents=True, exist_ok=True)
     vectors, metadata = folder / "vectors.tsv", folder / "metadata.tsv"

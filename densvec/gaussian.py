@@ -21,8 +21,8 @@ class Gaussian:
     mean : array_like, shape (..., D)
         The mean; axes in front of the last one are the batch.
     variance : float or array_like, shape (..., 1) or (..., D)
-        The variance (not the standard deviation): one number per density (spherical) or one per dimension (diagonal). A single
-        number serves every density of the batch.
+        The variance (not the standard deviation): one number per density (spherical) or one per dimension
+        (diagonal). A single number serves every density of the batch.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Gaussian:
     >>> dog, animal = Gaussian([1.0, 0.0], 0.5), Gaussian([0.0, 0.0], 2.0)
     >>> dog
     Gaussian(mean=[1., 0.], variance=[0.5])
-    >>> dog.kl(animal) < animal.kl(dog)  # an animal explains a dog better than the other way round
+    >>> bool(dog.kl(animal) < animal.kl(dog))  # an animal explains a dog better than the other way round
     True
     >>> batch = Gaussian([[1.0, 0.0], [0.0, 0.0]], [[0.5], [2.0]])
     >>> len(batch), batch[0] == dog
@@ -59,7 +59,7 @@ class Gaussian:
             self.variance = np.broadcast_to(self.variance, (*batch, 1))
         if self.variance.shape not in {(*batch, 1), (*batch, dimension)}:
             raise ValueError(
-                f"variance has shape {self.variance.shape}; with a mean of shape {self.mean.shape} it must be "
+                f"variance has shape {self.variance.shape}; for a mean of shape {self.mean.shape} it must be "
                 f"{(*batch, 1)} (spherical) or {(*batch, dimension)} (diagonal)"
             )
         if not np.all((self.variance > 0) & np.isfinite(self.variance)):
@@ -75,7 +75,7 @@ class Gaussian:
         >>> Gaussian([1.0, 0.0], 0.5).dimension
         2
         """
-        return self.mean.shape[-1]
+        return int(self.mean.shape[-1])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -97,7 +97,7 @@ class Gaussian:
         >>> Gaussian([1.0, 0.0], 0.5).is_spherical, Gaussian([1.0, 0.0], [0.5, 2.0]).is_spherical
         (True, False)
         """
-        return self.variance.shape[-1] == 1
+        return bool(self.variance.shape[-1] == 1)
 
     @property
     def log_determinant(self) -> Floats:
@@ -121,7 +121,9 @@ class Gaussian:
         return 0.5 * (self.dimension * (1.0 + LOG_2_PI) + self.log_determinant)
 
     def log_prob(self, x: npt.ArrayLike) -> Floats:
-        """Return the log-density at `x`, whose last axis has size D and whose other axes broadcast with the batch.
+        """Return the log-density at `x`.
+
+        The last axis of `x` has size D, its other axes broadcast with the batch.
 
         Examples
         --------
@@ -130,9 +132,7 @@ class Gaussian:
         """
         point = np.asarray(x, dtype=np.float64)
         if point.shape[-1:] != self.mean.shape[-1:]:
-            raise ValueError(
-                f"x has shape {point.shape}; its last axis must have the density's {self.dimension} dimensions"
-            )
+            raise ValueError(f"x has shape {point.shape}; its last axis must have size {self.dimension}")
         variance = self.variance.astype(np.float64)
         squares = divergences._total((point - self.mean) ** 2 / variance, self)
         return -0.5 * (squares + self.dimension * LOG_2_PI + self.log_determinant)
@@ -155,7 +155,7 @@ class Gaussian:
         Examples
         --------
         >>> points = Gaussian([5.0, 0.0], 0.01).sample(1000, seed=1)
-        >>> points.shape, points.mean(axis=0).round(1)
+        >>> points.shape, abs(points.mean(axis=0).round(1))
         ((1000, 2), array([5., 0.]))
         """
         noise = np.random.default_rng(seed).standard_normal((n, *self.mean.shape))
@@ -217,7 +217,7 @@ class Gaussian:
         return self.shape[0]
 
     def __getitem__(self, index: Any) -> Gaussian:
-        """Return the density or densities at `index` of the batch; the dimensions themselves are not indexed."""
+        """Return the densities at `index` of the batch; the dimensions themselves are not indexed."""
         if not self.shape:
             raise TypeError("one density cannot be indexed; only a batch can")
         index = index if isinstance(index, tuple) else (index,)

@@ -1,11 +1,13 @@
 """Divergences by matrix products: one density, or many, against all densities of a table.
 
-A product of matrices in the tables' own precision does the work; the expanded square ‖a‖² + ‖b‖² − 2 a·b that it rests on
-loses its digits when two densities are nearly equal. So every value that is small beside its error bound is computed again from
-plain differences by :mod:`densvec.divergences`, and the laws of that module (never negative, zero only for equal densities)
-hold here too. Nothing as large as the table is allocated: rows are taken by blocks.
+A product of matrices in the tables' own precision does the work; the expanded square ‖a‖² + ‖b‖² − 2 a·b that
+it rests on loses its digits when two densities are nearly equal. So every value that is small beside its
+error bound is computed again from plain differences by :mod:`densvec.divergences`, and the laws of that
+module (never negative, zero only for equal densities) hold here too. Nothing as large as the table is
+allocated: rows are taken by blocks.
 
-All functions speak of *distances*: smaller is closer. The distance of `expected_likelihood` is minus its value.
+All functions speak of *distances*: smaller is closer. The distance of `expected_likelihood` is minus its
+value.
 """
 
 from __future__ import annotations
@@ -66,9 +68,10 @@ class Table:
         return bool(stored.shape[1] == 1)
 
     def variances(self, rows: Any) -> Floats:
-        """Return the variances of `rows`, rounded as the table is, so that equal densities are equal here too."""
+        """Return the variances of `rows`, rounded as the table is, so that equal densities stay equal."""
         if self._variances is not None:
-            return self._variances[rows]
+            given: Floats = self._variances[rows]
+            return given
         assert self._log_variances is not None
         result: Floats = np.exp(self._log_variances[rows])
         return result
@@ -123,8 +126,8 @@ class Metric:
     exact : callable
         (q, p) → distances, element by element and free of cancellation.
     spherical : callable
-        (D, query variances, table, rows) → (slope, base) such that the distance between spherical densities is
-        slope·‖μ_q − μ_p‖² + base.
+        (D, query variances, table, rows) → (slope, base) such that the distance between spherical densities
+        is slope·‖μ_q − μ_p‖² + base.
     diagonal : callable
         (queries, table, rows) → (distances, magnitude of the terms they are the sum of).
     squared : bool
@@ -148,8 +151,8 @@ def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
     q, p : Gaussian
         One density or a batch of them each.
     metric : str, optional
-        ``"kl"`` (KL[q‖p]), ``"reverse_kl"``, ``"jeffreys"``, ``"expected_likelihood"`` (minus its logarithm) or
-        ``"wasserstein"``.
+        ``"kl"`` (KL[q‖p]), ``"reverse_kl"``, ``"jeffreys"``, ``"expected_likelihood"`` (minus its logarithm)
+        or ``"wasserstein"``.
 
     Returns
     -------
@@ -170,7 +173,7 @@ def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
 
 
 def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int | None = None) -> Floats:
-    """Return the distances between each density of the batch `q` and the rows of `table` from `start` to `stop`.
+    """Return the distances between each density of `q` and the rows of `table` from `start` to `stop`.
 
     Returns
     -------
@@ -201,7 +204,7 @@ def approximate_distances(
 
 
 def exact_distances(q: Gaussian, table: Table, metric: str, queries: Any, rows: Any) -> Floats:
-    """Return the distances between the densities ``q[queries[i]]`` and the rows ``rows[i]``, free of cancellation."""
+    """Return the distances between ``q[queries[i]]`` and the rows ``rows[i]``, free of cancellation."""
     return find_metric(metric).exact(q[queries], table.densities(rows))
 
 
@@ -216,7 +219,7 @@ def find_metric(name: str) -> Metric:
 
 
 def row_blocks(start: int, stop: int, width: int, entries: int = _BLOCK_ENTRIES) -> list[slice]:
-    """Cut the rows from `start` to `stop` into blocks of about `entries` numbers, when each row has `width` of them."""
+    """Cut the rows from `start` to `stop` into blocks of about `entries` numbers, `width` in each row."""
     size = max(entries // max(width, 1), 256)
     return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
 
@@ -225,7 +228,7 @@ def _batch(density: Gaussian) -> Gaussian:
     """Return a batch with one axis: one density becomes a batch of one."""
     if len(density.shape) > 1:
         raise ValueError(
-            f"the batch has {len(density.shape)} axes {density.shape}; a matrix of distances needs at most one"
+            f"the batch has the shape {density.shape}; a matrix of distances needs at most one axis"
         )
     return density if density.shape else Gaussian(density.mean[None], density.variance[None])
 
@@ -233,7 +236,7 @@ def _batch(density: Gaussian) -> Gaussian:
 def _blocks(
     q: Gaussian, table: Table, form: Metric, start: int, stop: int
 ) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
-    """Yield blocks of rows, their distances from all of `q`, and where these are too small for their rounding errors."""
+    """Yield blocks of rows, their distances from all of `q`, and where rounding may have spoilt these."""
     if q.dimension != table.dimension:
         raise ValueError(f"the densities have different dimensions: {q.dimension} and {table.dimension}")
     # The error bound of a sum of D products, times the factor by which a value must exceed it to be trusted.
@@ -282,8 +285,8 @@ def _repair(
         values[queries, rows] = exact**2 if form.squared else exact
 
 
-# The five divergences between spherical densities: slope of the squared distance of the means, and the rest. The variances of
-# the queries have shape (n, 1), those of the rows (m,).
+# The five divergences between spherical densities: slope of the squared distance of the means, and the rest.
+# The variances of the queries have shape (n, 1), those of the rows (m,).
 
 
 def _kl_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
@@ -342,7 +345,8 @@ def _jeffreys_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, 
 
 
 def _expected_likelihood_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
-    # No product of matrices gives (μ_q − μ_p)² / (v_q + v_p): one query after the other, without cancellation.
+    # No product of matrices gives (μ_q − μ_p)² / (v_q + v_p): one query after the other, without
+    # cancellation.
     means, variances = table.means[rows], table.variances(rows)
     values = np.empty((len(q), len(means)), dtype=np.float64)
     for i in range(len(q)):
@@ -366,11 +370,12 @@ def _wasserstein_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Float
 
 
 def _products(a: Floats, b: Floats, dimension: int) -> Floats:
-    """Return Σ_d a_d·b_d for each row of `a` and each of `b`, in float64; a row of one number stands for D equal ones."""
+    """Return Σ_d a_d·b_d for each row of `a` and of `b`; a row of one number stands for D equal ones."""
     if a.shape[1] == b.shape[1] == dimension:
-        return (a @ b.T).astype(np.float64)
-    repeats = dimension if a.shape[1] == b.shape[1] else 1
-    return repeats * (a.sum(axis=1, dtype=np.float64)[:, None] * b.sum(axis=1, dtype=np.float64))
+        products: Floats = a @ b.T
+        return products.astype(np.float64)
+    sums: Floats = a.sum(axis=1, dtype=np.float64)[:, None] * b.sum(axis=1, dtype=np.float64)
+    return sums * dimension if a.shape[1] == b.shape[1] else sums
 
 
 def _negative_expected_likelihood(q: Gaussian, p: Gaussian) -> Floats:

@@ -1,7 +1,8 @@
 """The word2vec format, text and binary: a word and its numbers, row after row.
 
 Only the format: words and arrays in, words and arrays out. A file is believed nowhere: what its header
-promises is allocated only as rows are really read, and damage is a ValueError that names the file and the line.
+promises is allocated only as rows are really read, and damage is a ValueError that names the file and the
+line.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def read(path: PathLike, options: Options | None = None) -> Block:
 
 
 def read_blocks(path: PathLike, options: Options | None = None) -> Iterator[Block]:
-    """Yield the words and vectors of a file, some thousand rows at a time; at least one block, even if empty."""
+    """Yield the words and vectors of a file, some thousand rows at a time; one empty block if none."""
     options = options or Options()
     if options.binary and options.no_header:
         raise NotImplementedError(
@@ -135,9 +136,11 @@ def write(
     Parameters
     ----------
     path : str or PathLike
+        The file.
     words : sequence of str
         None of them may hold white space, which separates the fields of the format.
     vectors : numpy.ndarray, shape (n, D)
+        A row for each word.
     binary : bool, optional
         Whether to write the numbers as float32 in binary.
     header : int or None, optional
@@ -156,8 +159,7 @@ def write(
             raise ValueError(
                 f"the word2vec format cannot hold the word {word!r}: it is empty or has white space"
             )
-    opened: Any = open(local_path(path), "ab") if append else open_for_writing(path)
-    with opened as file:
+    with open(local_path(path), "ab") if append else open_for_writing(path) as file:
         if header is not None:
             file.write(f"{len(words) if header < 0 else header} {vectors.shape[1]}\n".encode())
         for start in range(0, len(words), _BLOCK_ROWS):
@@ -228,8 +230,8 @@ class _Source:
     def truncated(self, found: int, count: int) -> TruncatedFileError:
         """Return the error to raise when the file ends too early."""
         return TruncatedFileError(
-            f"{local_path(self.path)}: unexpected end after {found:,} of {count:,} vectors; the file is truncated, "
-            "or its header wrong"
+            f"{local_path(self.path)}: unexpected end after {found:,} of {count:,} vectors; the file is "
+            "truncated, or its header wrong"
         )
 
 
@@ -306,8 +308,8 @@ def _binary_rows(
         while blank < 0 or len(buffer) < blank + 1 + width:
             if blank < 0 and len(buffer) - place > _LONGEST_WORD:
                 raise ValueError(
-                    f"{local_path(source.path)}: vector {found + 1} of {count:,}: no word within {_LONGEST_WORD:,} "
-                    "bytes; is this a binary file of this vector size?"
+                    f"{local_path(source.path)}: vector {found + 1} of {count:,}: no word within "
+                    f"{_LONGEST_WORD:,} bytes; is this a binary file of this vector size?"
                 )
             more = source.file.read(_CHUNK_BYTES)
             if not more:

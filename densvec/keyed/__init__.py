@@ -1,8 +1,9 @@
 """KeyedDensities: words and their densities, gensim's KeyedVectors and more.
 
 One module for each concept: `tables` (keys and rows), `growth` (attributes, new keys), `densities` (what only
-densities can answer), `similarity` (of named keys), `search` (most similar keys), `inference` (words in context),
-`evaluation` (gensim's two measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
+densities can answer), `similarity` (of named keys), `search` (most similar keys), `inference` (words in
+context), `evaluation` (gensim's two measures), `files` (saving and exchange), `retired` (names that gensim 4
+removed).
 """
 
 from densvec.keyed.evaluation import Evaluation
@@ -14,7 +15,7 @@ __all__ = ["KeyedDensities"]
 
 
 class KeyedDensities(Inference, Evaluation, Files, Retired):
-    """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities can answer.
+    """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
 
     Parameters
     ----------
@@ -52,7 +53,8 @@ class KeyedDensities(Inference, Evaluation, Files, Retired):
     >>> import numpy as np
     >>> from densvec import KeyedDensities
     >>> wv = KeyedDensities(2, covariance="spherical")
-    >>> wv.add_vectors(["animal", "dog", "car"], [[1, 1], [2, 1], [-3, 0]], log_variances=np.log([[4], [1], [1]]))
+    >>> means, log_variances = [[1, 1], [2, 1], [-3, 0]], np.log([[4], [1], [1]])
+    >>> wv.add_vectors(["animal", "dog", "car"], means, log_variances=log_variances)
     >>> wv
     KeyedDensities<vector_size=2, 3 keys, spherical>
     >>> wv["dog"]

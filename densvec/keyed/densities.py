@@ -16,6 +16,8 @@ from densvec.pairwise import Table
 class Densities(Growth):
     """Questions about the prior densities of the keys."""
 
+    _table: Table | None
+
     @property
     def variances(self) -> Floats:
         """The prior variances, (V, 1) spherical or (V, D) diagonal.
@@ -114,8 +116,8 @@ class Densities(Growth):
         """Return the log-variances, or say that there are none."""
         if self.log_variances is None:
             raise ValueError(
-                "there are only means here, no variances: cosine answers work, questions about densities do not. "
-                "Load the variances too (load_word2vec_format(..., variances=...)) or set log_variances"
+                "there are only means here, no variances: cosine answers work, questions about densities do "
+                "not; load the variances too (load_word2vec_format(..., variances=...)) or set log_variances"
             )
         return self.log_variances
 
@@ -137,7 +139,7 @@ class Densities(Growth):
         """Return the geometric mean of all variances."""
         log_variances = self._known_log_variances()
         mean = log_variances.mean(dtype=np.float64) if len(log_variances) else 0.0
-        return np.exp(mean, dtype=np.float64).astype(self.vectors.dtype)[None]
+        return np.exp([mean]).astype(self.vectors.dtype)
 
     def _density_table(self) -> Table:
         """Return the table of all densities, which remembers its terms of the divergences."""
@@ -148,4 +150,4 @@ class Densities(Growth):
 
     def _forget_derived(self) -> None:
         super()._forget_derived()
-        self._table: Table | None = None
+        self._table = None

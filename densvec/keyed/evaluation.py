@@ -31,7 +31,7 @@ class Evaluation(Search):
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
     ) -> tuple[Any, Any, float]:
-        """Correlate cosines with human judgements of similarity.
+        r"""Correlate cosines with human judgements of similarity.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Evaluation(Search):
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "pairs.tsv")
         >>> with open(path, "w") as file:
-        ...     _ = file.write("dog\\tcat\\t9\\ndog\\tanimal\\t8\\ndog\\tcar\\t1\\ndog\\tunicorn\\t3\\n")
+        ...     _ = file.write("dog\tcat\t9\ndog\tanimal\t8\ndog\tcar\t1\ndog\tunicorn\t3\n")
         >>> pearson, spearman, oov_ratio = wv.evaluate_word_pairs(path)
         >>> round(float(spearman[0]), 2), oov_ratio
         (0.5, 25.0)
@@ -103,7 +103,7 @@ class Evaluation(Search):
         dummy4unknown: bool = False,
         similarity_function: str = "most_similar",
     ) -> tuple[float, list[Section]]:
-        """Measure how many analogies "a is to b as c is to d" are completed right.
+        r"""Measure how many analogies "a is to b as c is to d" are completed right.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Evaluation(Search):
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "analogies.txt")
         >>> with open(path, "w") as file:
-        ...     _ = file.write(": animals\\ncar cat car animal\\n")
+        ...     _ = file.write(": animals\ncar cat car animal\n")
         >>> wv.evaluate_word_analogies(path)[0]
         1.0
         """
@@ -221,8 +221,8 @@ def _lines(path: PathLike, encoding: str) -> Iterator[str]:
     """Yield the lines of a text file, stripped of white space at their ends."""
     if is_stream(path):
         with open_stream(path) as file:
-            for line in file:
-                yield line.decode(encoding).rstrip()
+            for data in file:
+                yield data.decode(encoding).rstrip()
     else:
         with open(path, encoding=encoding) as text:
             for line in text:

@@ -74,8 +74,8 @@ class Files(Densities, Lifecycle):
         fname : str, PathLike or binary file
             A path, or what smart_open can read.
         mmap : {None, "r", "c"}, optional
-            Map the tables into memory instead of reading them: ``"r"`` read-only and shared between processes,
-            ``"c"`` copy-on-write.
+            Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
+            processes, ``"c"`` copy-on-write.
 
         Raises
         ------
@@ -212,7 +212,7 @@ class Files(Densities, Lifecycle):
         encoding: str = "utf8",
         unicode_errors: str = "strict",
     ) -> None:
-        """Take over the means that a file in the word2vec format has for words known here.
+        r"""Take over the means that a file in the word2vec format has for words known here.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Files(Densities, Lifecycle):
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "means.txt")
         >>> with open(path, "w") as file:
-        ...     _ = file.write("2 2\\ndog 9 9\\nunicorn 1 1\\n")
+        ...     _ = file.write("2 2\ndog 9 9\nunicorn 1 1\n")
         >>> wv.intersect_word2vec_format(path)
         >>> wv["dog"], "unicorn" in wv
         (array([9., 9.], dtype=float32), False)
@@ -295,6 +295,7 @@ class Files(Densities, Lifecycle):
         Parameters
         ----------
         keyed_vectors : gensim.models.KeyedVectors or a model
+            What to copy.
         variances : float or array_like, shape (V, 1) or (V, D), optional
             Variances, if there are any to give.
 
@@ -306,7 +307,7 @@ class Files(Densities, Lifecycle):
         return exchange.from_gensim(_keyed(cls), keyed_vectors, variances)  # type: ignore[return-value]
 
     def save_projector(self, directory: PathLike) -> tuple[str, str]:
-        """Write two TSV files for the TensorFlow embedding projector, with frequency and generality.
+        r"""Write two TSV files for the TensorFlow embedding projector, with frequency and generality.
 
         Returns
         -------
@@ -318,7 +319,7 @@ class Files(Densities, Lifecycle):
         >>> import tempfile
         >>> vectors, metadata = wv.save_projector(tempfile.mkdtemp())
         >>> print(open(metadata).read().splitlines()[:2])
-        ['word\\tfrequency\\tgenerality', 'animal\\t400\\t2.77259']
+        ['word\tfrequency\tgenerality', 'animal\t400\t2.77259']
         """
         return exchange.save_projector(_as_keyed(self), directory)
 
@@ -373,7 +374,7 @@ class Files(Densities, Lifecycle):
         count = len(words)
         means = tensor(tensors, "means", "f", (count, None))
         encoder = _restore_encoder(tensors, means.shape)
-        window = field(header["parameters"] if "parameters" in header else header, "window", int, minimum=1)
+        window = field(header.get("parameters", header), "window", int, minimum=1)
         wv = cls(means.shape[1], dtype=means.dtype, encoder=encoder, window=window)
         wv.index_to_key, wv.key_to_index, wv.next_index = words, index, count
         wv.vectors = means
@@ -404,8 +405,8 @@ def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]], shape: tuple[int, 
     encoder = Encoder(**{name: arrays[name] for name in Encoder.names()})
     if len(encoder.embeddings) != count or encoder.dimension != dimension:
         raise ValueError(
-            f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the means have "
-            f"{count} and {dimension}"
+            f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the "
+            f"means have {count} and {dimension}"
         )
     return encoder
 

@@ -68,9 +68,11 @@ class Growth(Tables):
         Parameters
         ----------
         key : str or int
+            The key.
         attr : str
             Name of the attribute; the first value given to any key decides its type.
         val : object
+            The value.
 
         Examples
         --------
@@ -143,7 +145,7 @@ class Growth(Tables):
             self._forget_derived()
         else:
             warnings.warn(
-                "adding keys one by one copies all tables each time: use add_vectors, or make room with count=",
+                "adding keys one by one copies all tables each time: use add_vectors, or make room by count=",
                 UserWarning,
                 stacklevel=2,
             )
@@ -166,6 +168,7 @@ class Growth(Tables):
         Parameters
         ----------
         keys : str, int or list of them
+            The keys.
         weights : array_like, shape (n, D)
             Their means.
         extras : mapping of str to array_like, optional
@@ -173,7 +176,8 @@ class Growth(Tables):
         replace : bool, optional
             Whether keys that are already here take the new means; otherwise they keep theirs.
         log_variances : array_like, shape (n, 1) or (n, D), optional
-            Their log-variances; 0 if not given. The encoder knows nothing of keys added by hand: their embeddings are 0.
+            Their log-variances; 0 if not given. The encoder knows nothing of keys added by hand: their
+            embeddings are 0.
 
         Examples
         --------

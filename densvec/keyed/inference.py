@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -138,7 +139,7 @@ class Inference(Search):
                 self._posteriors(tokens[first:last], *_windows(tokens, ends, first, last, self.window))
             )
         posteriors = batches[0] if len(batches) == 1 else _joined(batches)
-        return [posteriors[start:stop] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+        return [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
 
     def substitutes(
         self,
@@ -204,8 +205,8 @@ class Inference(Search):
         """Return the encoder, or say that there is none."""
         if self.encoder is None:
             raise ValueError(
-                "there is no encoder here, so nothing can be inferred from context: train a BayesianSkipGram, or "
-                "load one with its encoder (word2vec files have none)"
+                "there is no encoder here, so nothing can be inferred from context: train a BayesianSkipGram "
+                "or load a saved one (word2vec files have no encoder)"
             )
         return self.encoder
 
@@ -240,7 +241,8 @@ class Inference(Search):
         if -1 in rows:
             unknown = sorted({str(token) for token, row in zip(tokens, rows, strict=True) if row < 0})
             raise KeyError(
-                f"unknown words in the sentence: {', '.join(unknown[:5])}; leave them out, or give skip_unknown=True"
+                f"unknown words in the sentence: {', '.join(unknown[:5])}; leave them out or give "
+                "skip_unknown=True"
             )
         return rows
 

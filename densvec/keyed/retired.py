@@ -9,7 +9,7 @@ from densvec._arrays import Floats
 from densvec.keyed.search import Search
 
 REMOVED = {
-    "vocab": "key_to_index (word to row), index_to_key (row to word), get_vecattr(word, 'count') and set_vecattr",
+    "vocab": "key_to_index (word to row), index_to_key (row to word) and get_vecattr(word, 'count')",
     "index2word": "index_to_key",
     "index2entity": "index_to_key",
     "syn0": "vectors",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,14 +41,15 @@ class Search(Similarity):
     ) -> Any:
         """Find the most similar keys.
 
-        By cosine, keys are compared with the weighted mean of the unit vectors asked for, as in gensim. By any
-        other metric, the score of a key is the weighted mean of its scores against each density asked for.
+        By cosine, keys are compared with the weighted mean of the unit vectors asked for, as in gensim. By
+        any other metric, the score of a key is the weighted mean of its scores against each density asked
+        for.
 
         Parameters
         ----------
         positive : key, vector, Gaussian or list of them, optional
-            What the keys should be like. A pair ``(item, weight)`` in a list gives an item a weight other than 1.
-            A vector stands for a density of typical variance when the metric is not cosine.
+            What the keys should be like. A pair ``(item, weight)`` in a list gives an item a weight other
+            than 1. A vector stands for a density of typical variance when the metric is not cosine.
         negative : key, vector, Gaussian or list of them, optional
             What they should not be like; the weight is −1 unless given.
         topn : int or None, optional
@@ -78,7 +78,7 @@ class Search(Similarity):
         >>> wv.most_similar(wv.density("dog"), metric="kl", topn=1)
         [('dog', 0.0)]
         """
-        if isinstance(topn, Integral) and topn < 1:
+        if topn is not None and topn < 1:
             return []
         query = parse_query(positive, negative)
         if restrict_vocab:
@@ -212,7 +212,10 @@ class Search(Similarity):
 
         Parameters
         ----------
-        positive, negative : key, vector or list of them, optional
+        positive : key, vector or list of them
+            What the keys should be like.
+        negative : key, vector or list of them, optional
+            What they should not be like.
         topn : int or None, optional
             How many keys to return; None for the scores of all.
         restrict_vocab : int, optional
@@ -223,7 +226,7 @@ class Search(Similarity):
         >>> [word for word, _ in wv.most_similar_cosmul(["dog", "cat"], ["car"], topn=1)]
         ['animal']
         """
-        if isinstance(topn, Integral) and topn < 1:
+        if topn is not None and topn < 1:
             return []
         query = parse_query(positive, negative)
         if not any(sign > 0 for sign in query.signs):
@@ -284,7 +287,7 @@ class Search(Similarity):
         0.46
         """
         neighbours = self.similar_by_word(wa, topn)
-        return float(self.similarity(wa, wb)) / sum(score for _, score in neighbours)
+        return float(self.similarity(wa, wb)) / float(sum(score for _, score in neighbours))
 
     def _mean_of_query(self, query: Query) -> Floats:
         """Return the unit vector that a query asks for."""
@@ -307,7 +310,8 @@ class Search(Similarity):
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
         weights = np.array(query.signs) / np.abs(query.signs).sum()
         table = self._density_table()
-        return 0.0 - weights @ distances(self._densities(query.items), table, metric, start, stop)
+        scores: Floats = 0.0 - weights @ distances(self._densities(query.items), table, metric, start, stop)
+        return scores
 
     def _rescored(self, q: Gaussian, signs: Sequence[float], metric: str, rows: Any) -> tuple[Any, Floats]:
         """Score candidates again without rounding errors, and put them in order."""

@@ -71,6 +71,7 @@ class Similarity(Densities):
         Parameters
         ----------
         word_or_vector : str, int, array_like or Gaussian
+            A key, a vector or a density.
         other_words : iterable of keys, optional
             All keys if none are given.
         metric : str, optional

@@ -25,6 +25,7 @@ class Tables:
     expandos: dict[str, npt.NDArray[Any]]
     encoder: Encoder | None
     window: int
+    _norms: Floats | None
 
     def __init__(
         self,
@@ -55,7 +56,8 @@ class Tables:
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
         self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
 
-    # Tables. Assigning one forgets what was derived from it; whoever writes into one calls fill_norms(force=True).
+    # Tables. Assigning one forgets what was derived from it; whoever writes into one calls
+    # fill_norms(force=True).
 
     @property
     def vectors(self) -> Floats:
@@ -90,7 +92,7 @@ class Tables:
 
     @property
     def log_variances(self) -> Floats | None:
-        """Logarithms of the prior variances, (V, 1) spherical or (V, D) diagonal; None when only means are known.
+        """Logarithms of the prior variances, (V, 1) or (V, D); None when only means are known.
 
         Examples
         --------
@@ -119,7 +121,9 @@ class Tables:
 
     @property
     def norms(self) -> Floats | None:
-        """Length of every mean, or None until something needed it; set None to forget all that was derived from the tables.
+        """Length of every mean, or None until something needed it.
+
+        Setting None forgets everything that was derived from the tables.
 
         Examples
         --------
@@ -136,7 +140,7 @@ class Tables:
 
     def _forget_derived(self) -> None:
         """Drop what was computed from the tables."""
-        self._norms: Floats | None = None
+        self._norms = None
 
     def fill_norms(self, force: bool = False) -> None:
         """Compute the norms of the means, unless they are known.
@@ -144,8 +148,8 @@ class Tables:
         Parameters
         ----------
         force : bool, optional
-            Compute them again and forget everything else derived from the tables. Needed after writing into `vectors` or
-            `log_variances` (assigning a new array is noticed).
+            Compute them again and forget everything else derived from the tables. Needed after writing into
+            `vectors` or `log_variances` (assigning a new array is noticed).
 
         Examples
         --------
