@@ -18,8 +18,8 @@ examples:
   densvec evaluate model.dv --data data/eval --resamples 0 --json   no intervals, under a second
 
 The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with its .gold and
-lst.gold.candidates, entailment/bless.tsv, bbds.tsv, bless_direction.txt, bbds_direction.txt. What is missing is
-left out."""
+lst.gold.candidates, entailment/bless.tsv, bbds.tsv, bless_direction.txt, bbds_direction.txt. What is missing
+is left out."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

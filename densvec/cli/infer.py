@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 HELP = "what a word means in a sentence"
 DESCRIPTION = """\
 Infer the posterior density of a marked word: what it means in that sentence. Printed are the words nearest to
-the prior (the word out of context) and to the posterior, what could stand for the word, and the entropy of both
-densities: the context has told something when the entropy falls."""
+the prior (the word out of context) and to the posterior, what could stand for the word, and the entropy of
+both densities: the context has told something when the entropy falls."""
 EPILOG = """\
 examples:
   densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
@@ -101,6 +101,7 @@ def readable(document: dict[str, Any]) -> str:
         rows.append(cells[0] + cells[1] + cells[2])
     return (
         f"{document['sentence']}\n"
-        f"entropy of {document['word']}: {before:.2f} before, {after:.2f} in context ({after - before:+.2f} nats); "
-        f"KL[posterior‖prior] = {document['kl']:.2f}\n\n" + columns(rows, right=[1, 3, 5], indent="  ")
+        f"entropy of {document['word']}: {before:.2f} before, {after:.2f} in context "
+        f"({after - before:+.2f} nats); KL[posterior‖prior] = {document['kl']:.2f}\n\n"
+        + columns(rows, right=[1, 3, 5], indent="  ")
     )

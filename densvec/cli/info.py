@@ -12,8 +12,8 @@ from densvec.cli.words import add_model
 
 HELP = "what a model file holds"
 DESCRIPTION = """\
-Print what a file holds: the kind of model, its size, its parameters, how far it was trained and by what losses.
-Only the header is read, so that this is instant whatever the file's size; --verify reads all of it."""
+Print what a file holds: the kind of model, its size, its parameters, how far it was trained and with what
+losses. Only the header is read, so this is instant whatever the file's size; --verify reads all of it."""
 EPILOG = """\
 examples:
   densvec info model.dv

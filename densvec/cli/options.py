@@ -1,5 +1,7 @@
-"""Options of the command line made from a constructor: its signature gives names, types and defaults, its
-docstring the help and the choices. So the command line can never lag behind the library."""
+"""Options of the command line made from a constructor, so that they never lag behind the library.
+
+The signature gives names, types and defaults, the docstring the help and the choices.
+"""
 
 from __future__ import annotations
 
@@ -71,6 +73,7 @@ def add_options(
     Parameters
     ----------
     group : argparse.ArgumentParser or one of its groups
+        Where the options go.
     function : callable
         Its signature is used.
     docstring : str

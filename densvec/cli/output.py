@@ -13,7 +13,7 @@ from typing import Any
 
 
 def prepare_streams() -> None:
-    """Let every character be written to any terminal: as an escape where its encoding has no such character."""
+    """Let every character be written to any terminal: escaped where its encoding has no such character."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

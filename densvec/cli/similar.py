@@ -11,8 +11,8 @@ from densvec.cli.words import add_metric, add_model, add_topn, check_known, line
 HELP = "words most like a word"
 DESCRIPTION = """\
 Print the words most like a word, or like several words together. By default the means are compared, as gensim
-does; --metric compares the whole densities: by KL, a specific word's neighbours include the general words that
-cover it."""
+does; --metric compares the whole densities: by KL, a specific word's neighbours include the general words
+that cover it."""
 EPILOG = """\
 examples:
   densvec similar model.dv kiwi

@@ -19,9 +19,10 @@ from densvec.cli.output import print_json, say
 
 HELP = "train a model on text"
 DESCRIPTION = """\
-Train densities on a corpus: text with one sentence per line and blanks between words, plain or compressed (.gz,
-.bz2, .xz), a directory of such files, or - for standard input. The model is saved after every epoch, so that
-neither Ctrl-C nor a power cut loses more than the epoch at hand; --resume goes on where training stopped."""
+Train densities on a corpus: text with one sentence per line and blanks between words, plain or compressed
+(.gz, .bz2, .xz), a directory of such files, or - for standard input. The model is saved after every epoch, so
+that a power cut loses no more than the epoch at hand, and Ctrl-C nothing; --resume goes on where training
+stopped."""
 EPILOG = """\
 examples:
   densvec train corpus.txt -o model.dv
@@ -38,10 +39,21 @@ MODELS = {
     "word2gauss": ("densvec.word2gauss", "Word2Gauss"),
 }
 
-#: Parameters without an option: the corpus, Python objects, and what gensim has but no value of it has an effect.
+#: Parameters without an option: the corpus, Python objects, and those of gensim's without effect.
 LEFT_OUT = frozenset(
-    "self sentences corpus_file sg hs cbow_mean hashfxn null_word trim_rule compute_loss callbacks "
-    "show_progress".split()
+    {
+        "sentences",
+        "corpus_file",
+        "sg",
+        "hs",
+        "cbow_mean",
+        "hashfxn",
+        "null_word",
+        "trim_rule",
+        "compute_loss",
+        "callbacks",
+        "show_progress",
+    }
 )
 
 #: Parameters that may change when training goes on.
@@ -146,13 +158,14 @@ def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) ->
         model.save(args.output)
         again = shlex.join(["densvec", "train", corpus, "-o", args.output, "--resume"])
         raise Interrupted(
-            f"interrupted in epoch {len(model.loss_history) + 1}; the training so far is saved in {args.output}. "
-            f"To go on: {again}",
+            f"interrupted in epoch {len(model.loss_history) + 1}; the training so far is saved in "
+            f"{args.output}. To go on: {again}",
             code,
         ) from stop
     if model.train_count == trained and not args.quiet:
         say(
-            f"densvec train: nothing to do: {args.output} has had its {model.epochs} epochs; raise --epochs to go on"
+            f"densvec train: nothing to do: {args.output} has had its {len(model.loss_history)} epochs; "
+            "raise --epochs to go on"
         )
     else:
         model.save(args.output)
@@ -173,8 +186,8 @@ def _build_vocabulary(model: Any, source: Source, corpus: str, args: argparse.Na
         model.build_vocab(**source)
     if not args.quiet:
         say(
-            f"densvec train: {len(model.wv):,} different words occur at least {model.effective_min_count} times among "
-            f"the {model.corpus_total_words:,} words of {name}"
+            f"densvec train: {len(model.wv):,} different words occur at least {model.effective_min_count} times "
+            f"among the {model.corpus_total_words:,} words of {name}"
         )
 
 
@@ -184,7 +197,7 @@ def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any
     name = names.get(str(header.get("class")))
     if name is None:
         raise ValueError(
-            f"{args.output} holds {header.get('class')}, without the state of training: there is nothing to resume"
+            f"{args.output} holds {header.get('class')}, without the state of training: nothing can go on"
         )
     if args.model not in (None, name):
         raise UsageError(f"{args.output} is a model of the kind {name}: it cannot go on as {args.model}")
@@ -256,6 +269,6 @@ def _report(model: Any, args: argparse.Namespace) -> None:
         return
     loss = f", loss {history[-1]['loss']:.4f}" if history else ""
     print(
-        f"{args.output}: {document['class']} of {document['words']:,} words in {model.vector_size} dimensions, "
-        f"{len(history)} epochs in {model.total_train_time:.1f} s{loss}"
+        f"{args.output}: {document['class']} of {document['words']:,} words in {model.vector_size} "
+        f"dimensions, {len(history)} epochs in {model.total_train_time:.1f} s{loss}"
     )

@@ -79,7 +79,7 @@ def lines_or(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
-    """Raise KeyError for the first word that the model does not know, with similar spellings that it does."""
+    """Raise KeyError for the first word that the model does not know, with like spellings that it does."""
     for word in words:
         if word not in wv.key_to_index:
             near = spellings(word, wv.key_to_index)
