@@ -85,3 +85,20 @@ def test_kl_of_a_density_with_itself_is_zero():
 
 def test_a_zero_vector_has_no_direction():
     assert unit(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist() == [[0.0, 0.0], [0.6, 0.8]]
+
+
+def test_keyed_densities_are_understood():
+    from densvec.keyed import KeyedDensities
+
+    rng = np.random.default_rng(2)
+    wv = KeyedDensities(3, covariance="spherical")
+    wv.add_vectors(["dog", "animal"], rng.normal(size=(2, 3)).astype(np.float32))
+    wv.log_variances = np.array([[-1.0], [0.5]], dtype=np.float32)
+    wv.set_vecattr("dog", "count", 7)
+    lexicon = Lexicon(wv)
+    rows = lexicon.indices(["dog", "animal"])
+    assert lexicon.kl(rows[:1], rows[1:])[0] == pytest.approx(wv.kl_divergence("dog", "animal"), rel=1e-5)
+    assert lexicon.cosine(rows[:1], rows[1:])[0] == pytest.approx(wv.similarity("dog", "animal"), abs=1e-6)
+    assert lexicon.generality() == pytest.approx(wv.generality(["dog", "animal"]), rel=1e-5)
+    assert lexicon.counts()[0] == 7
+    assert lexicon.encoder is None
