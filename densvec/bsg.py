@@ -327,7 +327,7 @@ class BayesianSkipGram(DensityModel):
             return None
         words = len(wv)
         offsets = np.arange(words + 1) * len(known)
-        posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets))
+        posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets, wv.vectors))
         priors = _gaussian(wv.vectors, log_variances)
         keep = keep_probabilities(wv.expandos["count"], self.sample)
         scores = np.log(noise_weights(wv.expandos["count"], "subsampled", keep)) - posteriors.kl(priors)
@@ -379,7 +379,7 @@ class BayesianSkipGram(DensityModel):
         wv.log_variances = grown(wv.log_variances, 0.0)
         weights = wv.encoder.arrays()
         weights["embeddings"] = grown(weights["embeddings"], START)
-        wv.encoder = Encoder(**weights)
+        wv.encoder = Encoder(**weights, residual=wv.encoder.residual)
         if self._optimiser_state is not None:
             squares = self._optimiser_state["embedding_squares"]
             self._optimiser_state["embedding_squares"] = np.concatenate(
@@ -396,6 +396,27 @@ class BayesianSkipGram(DensityModel):
             device=self.device,
             workers=self.workers,
         )
+
+    def _saved_shapes(self, words: int) -> dict[str, tuple[int, ...]]:
+        size, hidden, variances = self.vector_size, self.hidden_size, self._variances
+        weights = {
+            "context_layer": (size, hidden),
+            "centre_layer": (size, hidden),
+            "mean_head": (hidden, size),
+            "mean_bias": (size,),
+            "variance_head": (hidden, variances),
+            "variance_bias": (variances,),
+        }
+        return {
+            "means": (words, size),
+            "log_variances": (words, variances),
+            "encoder.embeddings": (words, size),
+            **{f"encoder.{name}": shape for name, shape in weights.items()},
+            "training.embedding_squares": (words,),
+            "training.adam_steps": (1,),
+            **{f"training.adam_first.{name}": shape for name, shape in weights.items()},
+            **{f"training.adam_second.{name}": shape for name, shape in weights.items()},
+        }
 
     def _bytes_per_word(self) -> dict[str, int]:
         return {

@@ -174,6 +174,10 @@ class ModelState(Lifecycle):
         """Return the bytes that a word takes in each table, and in training."""
         raise NotImplementedError
 
+    def _saved_shapes(self, words: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that a saved model's arrays must have, by their names in the file."""
+        return {}
+
     def _fixed_bytes(self) -> dict[str, int]:
         """Return the bytes of what does not grow with the vocabulary."""
         return {}
