@@ -27,6 +27,7 @@ def make_wv(
     seed=0,
     dtype=np.float64,
     scale=0.5,
+    residual=False,
 ):
     """Random tables in the shape of a KeyedDensities: all that a backend reads of one."""
     rng = np.random.default_rng(seed)
@@ -44,6 +45,7 @@ def make_wv(
         mean_bias=draw(dimensions),
         variance_head=draw(hidden, width),
         variance_bias=draw(width),
+        residual=residual,
     )
     return SimpleNamespace(vectors=draw(words, dimensions), log_variances=draw(words, width), encoder=encoder)
 
@@ -101,7 +103,8 @@ def eq7(chunk, wv, objective):
                 for j in contexts
             )
             log_variance = (hidden @ t["variance_head"] + t["variance_bias"]).clamp(*LOG_VARIANCE_BOUNDS)
-            q = gaussian(hidden @ t["mean_head"] + t["mean_bias"], log_variance)
+            mean = hidden @ t["mean_head"] + t["mean_bias"]
+            q = gaussian(mean + t["means"][word] if wv.encoder.residual else mean, log_variance)
             for j in contexts:
                 negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
                 positive = kl_divergence(q, prior(chunk.tokens[j]))
@@ -146,9 +149,9 @@ class BackendCases:
 
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("pairing", ["shared", "paired"])
-    @pytest.mark.parametrize("negative", [1, 3])
-    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative):
-        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance)
+    @pytest.mark.parametrize("negative, residual", [(1, False), (3, False), (3, True)])
+    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual):
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
         chunk = make_chunk(SENTENCES, window=3, negative=negative, pairing=pairing)
         self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing))
 
@@ -175,6 +178,7 @@ class BackendCases:
             embedding=data.draw(st.integers(1, 5)),
             hidden=data.draw(st.integers(1, 5)),
             covariance=data.draw(st.sampled_from(["spherical", "diagonal"])),
+            residual=data.draw(st.booleans()),
             seed=data.draw(st.integers(0, 99)),
         )
         margin = data.draw(st.sampled_from([0.0, 1.0, 20.0]))
@@ -203,10 +207,11 @@ class BackendCases:
         for name, array in arrays_of(wv).items():
             np.testing.assert_array_equal(array, before[name])
 
+    @pytest.mark.parametrize("residual", [False, True])
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("pairing", ["shared", "paired"])
-    def test_steps_lower_the_loss(self, covariance, pairing):
-        wv = make_wv(10, 4, covariance=covariance, dtype=np.float32)
+    def test_steps_lower_the_loss(self, covariance, pairing, residual):
+        wv = make_wv(10, 4, covariance=covariance, dtype=np.float32, residual=residual)
         chunk = make_chunk(SENTENCES, pairing=pairing)
         backend = self.backend(wv, Objective(pairing=pairing))
         first = backend.step(chunk, 0.025)
@@ -278,9 +283,10 @@ class BackendCases:
 
     @pytest.mark.parametrize("alpha", [0.025, 1.0, 100.0, 1e10])
     @pytest.mark.parametrize("dimensions", [1, 8])
+    @pytest.mark.parametrize("residual", [False, True])
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
-    def test_tables_stay_finite_at_any_rate(self, alpha, dimensions, covariance):
-        wv = make_wv(10, dimensions, covariance=covariance, dtype=np.float32)
+    def test_tables_stay_finite_at_any_rate(self, alpha, dimensions, covariance, residual):
+        wv = make_wv(10, dimensions, covariance=covariance, dtype=np.float32, residual=residual)
         backend = self.backend(wv)
         for seed in range(30):
             backend.step(make_chunk(SENTENCES, seed=seed), alpha)

@@ -53,7 +53,8 @@ def posteriors(lexicon: Lexicon, windows: Windows) -> tuple[FloatArray, FloatArr
     has_context = lengths > 0
     if has_context.any():
         offsets = np.concatenate([[0], np.cumsum(lengths[has_context])])
-        inferred = encoder.posteriors(windows.centres[has_context], windows.contexts, offsets)
+        centres = windows.centres[has_context]
+        inferred = encoder.posteriors(centres, windows.contexts, offsets, lexicon.means[centres])
         means[has_context], log_variances[has_context] = inferred
     return means, log_variances
 

@@ -362,6 +362,7 @@ class Files(Densities, Lifecycle):
         return {
             "class": "KeyedDensities",
             "window": self.window,
+            "residual": self.encoder is not None and self.encoder.residual,
             "attributes": {name: list(a) for name, a in self.expandos.items() if a.dtype == object},
             "lifecycle_events": self.lifecycle_events,
             "provenance": self._provenance,
@@ -373,8 +374,11 @@ class Files(Densities, Lifecycle):
         words, index = persistence.unpack_vocabulary(tensors)
         count = len(words)
         means = tensor(tensors, "means", "f", (count, None))
+        parameters = header.get("parameters", header)  # a model's file has them apart
+        window = field(parameters, "window", int, minimum=1)
         encoder = _restore_encoder(tensors, means.shape)
-        window = field(header.get("parameters", header), "window", int, minimum=1)
+        if encoder is not None and "residual" in parameters:
+            encoder.residual = field(parameters, "residual", bool)
         wv = cls(means.shape[1], dtype=means.dtype, encoder=encoder, window=window)
         wv.index_to_key, wv.key_to_index, wv.next_index = words, index, count
         wv.vectors = means

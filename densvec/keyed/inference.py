@@ -93,19 +93,18 @@ class Inference(Search):
         >>> wv.infer_posteriors([("dog", "cat animal"), ("car", [])])
         <2 spherical Gaussians in 2 dimensions>
         """
-        row_of = self.key_to_index.get
-        centres: list[int] = []
-        contexts: list[int] = []
-        ends = [0]
+        words, contexts = [], []
         for word, context, *position in pairs:
-            tokens = context.split() if isinstance(context, str) else context
-            centres.append(self.get_index(word))
-            if position and position[0] is not None:
-                contexts += self._window_rows(tokens, position[0])
-            else:
-                contexts += [row for token in tokens if (row := row_of(token, -1)) >= 0]
-            ends.append(len(contexts))
-        return self._posteriors(*(np.array(rows, dtype=np.int64) for rows in (centres, contexts, ends)))
+            tokens = context.split() if isinstance(context, str) else list(context)
+            words.append(word)
+            contexts.append(self._window_of(tokens, position[0]) if position and position[0] is not None else tokens)
+        centres = np.array(self._rows(words), dtype=np.int64)
+        rows = self._rows_or_minus_one(itertools.chain.from_iterable(contexts))
+        # Offsets into the known ones among the context words.
+        known = rows >= 0
+        before = np.concatenate([[0], np.cumsum(known)])
+        offsets = before[np.cumsum([0, *map(len, contexts)])]
+        return self._posteriors(centres, rows[known], offsets)
 
     def infer_sentences(
         self, sentences: Iterable[str | Sequence[str]], *, skip_unknown: bool = False
@@ -131,7 +130,7 @@ class Inference(Search):
         """
         known = [self._sentence_rows(_tokens(sentence), skip_unknown) for sentence in sentences]
         ends = np.cumsum([0, *map(len, known)])
-        tokens = np.array([row for rows in known for row in rows], dtype=np.int64)
+        tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
         batches = []
         for first in range(0, max(len(tokens), 1), _POSITIONS_AT_ONCE):
             last = min(first + _POSITIONS_AT_ONCE, len(tokens))
@@ -213,7 +212,7 @@ class Inference(Search):
     def _posteriors(self, centres: Integers, contexts: Integers, offsets: Integers) -> Gaussian:
         """Return the posteriors of windows of rows; the prior where there is no context."""
         encoder, log_priors = self._known_encoder(), self._known_log_variances()
-        means, log_variances = encoder.posteriors(centres, contexts, offsets)
+        means, log_variances = encoder.posteriors(centres, contexts, offsets, self.vectors[centres])
         alone = np.flatnonzero(offsets[1:] == offsets[:-1])
         if len(alone):
             means[alone] = self.vectors[centres[alone]]
@@ -225,26 +224,28 @@ class Inference(Search):
             raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
         return position
 
-    def _window_rows(self, tokens: Sequence[Any], position: int) -> list[int]:
-        """Return the rows of the `window` known tokens on each side of a position."""
+    def _window_of(self, tokens: Sequence[Any], position: int) -> list[Any]:
+        """Return the `window` known tokens on each side of a position."""
         self._checked_position(tokens, position)
-        rows = [self.key_to_index.get(token, -1) for token in tokens]
-        before = [row for row in rows[:position] if row >= 0]
-        after = [row for row in rows[position + 1 :] if row >= 0]
+        before = [token for token in tokens[:position] if token in self.key_to_index]
+        after = [token for token in tokens[position + 1 :] if token in self.key_to_index]
         return before[max(len(before) - self.window, 0) :] + after[: self.window]
 
-    def _sentence_rows(self, tokens: Sequence[Any], skip_unknown: bool) -> list[int]:
+    def _sentence_rows(self, tokens: Sequence[Any], skip_unknown: bool) -> Integers:
         """Return the rows of the tokens of a sentence."""
-        rows = [self.key_to_index.get(token, -1) for token in tokens]
-        if skip_unknown:
-            return [row for row in rows if row >= 0]
-        if -1 in rows:
+        rows = self._rows_or_minus_one(tokens)
+        known = rows >= 0
+        if not skip_unknown and not known.all():
             unknown = sorted({str(token) for token, row in zip(tokens, rows, strict=True) if row < 0})
             raise KeyError(
                 f"unknown words in the sentence: {', '.join(unknown[:5])}; leave them out or give "
                 "skip_unknown=True"
             )
-        return rows
+        return rows[known]
+
+    def _rows_or_minus_one(self, tokens: Iterable[Any]) -> Integers:
+        """Return the rows of tokens, -1 for unknown ones."""
+        return np.fromiter(map(self.key_to_index.get, tokens, itertools.repeat(-1)), dtype=np.int64)
 
 
 def _tokens(context: str | Sequence[str]) -> Sequence[str]:

@@ -14,6 +14,7 @@ class Kernel:
         *,
         margin: float,
         kl_weight: float,
+        residual: bool = False,
         workers: int = 1,
         instruction_set: str | None = None,
     ) -> None: ...

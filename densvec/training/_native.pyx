@@ -51,6 +51,7 @@ cdef struct Tables:              # what is trained: arrays borrowed from wv and 
     int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
     int inputs                   # E, of the encoder's embeddings
     int hidden                   # H
+    bint residual                # whether a posterior's mean is its prior's mean, shifted by the encoder
     void* means                  # (V, D)
     void* log_variances          # (V, spread)
     void* embeddings             # (V, E)
@@ -158,9 +159,11 @@ cdef void encode(const void* loops, Tables* tables, Text* text, Scratch* scratch
         relu_sum(loops, hidden + (i - first) * H, contexts + (text.left[i] - low) * H, centres + (i - first) * H,
                  text.right[i] - text.left[i] + 1, i - text.left[i], H)
 
-    # means = hidden @ mean_head + mean_bias; log_variances = hidden @ variance_head + variance_bias
+    # means = hidden @ mean_head + mean_bias (+ means of the centres); log_variances = hidden @ variance_head + variance_bias
     for i in range(last - first):
         memcpy(means + i * D, tables.weights[MEAN_BIAS], D * sizeof(floating))
+        if tables.residual:
+            add_scaled(loops, means + i * D, <floating> 1, (<floating*> tables.means) + <size_t> text.tokens[first + i] * D, D)
         memcpy(log_variances + i * spread, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
     gemm(c'N', c'N', last - first, D, H, hidden, <floating*> tables.weights[MEAN_HEAD], 1, means)
     gemm(c'N', c'N', last - first, spread, H, hidden, <floating*> tables.weights[VARIANCE_HEAD], 1, log_variances)
@@ -243,9 +246,9 @@ cdef double hinge_of(const void* loops, Text* text, int positives, int count, do
     return sum / per
 
 
-cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Scratch* scratch, int centre,
-                    int count, const floating* shares) noexcept nogil:
-    """Pull every row to the posterior by its share, or push it away; sum the posterior's own gradient."""
+cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, double mean_rate_, double log_variance_rate_,
+                    Scratch* scratch, int centre, int first, int last, const floating* shares) noexcept nogil:
+    """Pull the rows first..last-1 to the posterior by their shares, or push them away; sum the posterior's own gradient."""
     cdef int D = tables.size, k
     cdef size_t row
     cdef floating share, gain, strength, ratio, step
@@ -257,10 +260,10 @@ cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, Rat
     cdef floating* log_variances = <floating*> tables.log_variances
     cdef floating* precisions = <floating*> scratch.precisions
     cdef floating* distances = <floating*> scratch.distances
-    cdef floating mean_rate = rates.mean, log_variance_rate = rates.log_variance
+    cdef floating mean_rate = mean_rate_, log_variance_rate = log_variance_rate_
     cdef floating bound = PRIOR_BOUND, largest = LARGEST_STEP
 
-    for k in range(count):
+    for k in range(first, last):
         share = shares[k]
         if share == 0:
             continue
@@ -286,6 +289,22 @@ cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, Rat
         else:
             pull_diagonal(loops, means + row * D, log_variances + row * D, d_mean, d_log_variance, precisions + k * D,
                           mean, variance, share, mean_rate, log_variance_rate, bound, D)
+
+
+cdef void move_centre(const void* loops, Tables* tables, double rate, Scratch* scratch, int centre, int count,
+                      const floating* shares) noexcept nogil:
+    """Let a residual posterior take its prior's mean along: descend the hinge, whose gradient d_means has at this moment.
+
+    (The divergence from the prior does not change when both move.)
+    """
+    cdef int D = tables.size, spread = tables.spread, k, d
+    cdef double steepness = 0
+    cdef floating* precisions = <floating*> scratch.precisions
+    for k in range(count):
+        for d in range(spread):
+            steepness += fabs(shares[k]) * precisions[k * spread + d]
+    add_scaled(loops, (<floating*> tables.means) + <size_t> scratch.rows[count] * D,
+               <floating> (-rate / (1 + rate * steepness / spread)), (<floating*> scratch.d_means) + centre * D, D)
 
 
 cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Text* text, Scratch* scratch, int first,
@@ -321,7 +340,14 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
         totals.hinge += hinge
         totals.kl += kl
         totals.centres += 1
-        move_rows(loops, tables, gradients, rates, scratch, c, count, shares)
+        move_rows(loops, tables, gradients, rates.mean, rates.log_variance, scratch, c, 0, count - 1, shares)
+        if tables.residual and gradients == NULL:
+            move_centre(loops, tables, rates.mean, scratch, c, count - 1, shares)
+        move_rows(loops, tables, gradients, 0 if tables.residual else rates.mean, rates.log_variance, scratch, c, count - 1, count,
+                  shares)
+        if tables.residual and gradients != NULL:
+            add_scaled(loops, (<floating*> gradients.means) + <size_t> text.tokens[i] * D, <floating> 1,
+                       (<floating*> scratch.d_means) + c * D, D)
 
         d_log_variance = (<floating*> scratch.d_log_variances) + c * spread
         for d in range(spread):
@@ -502,7 +528,8 @@ cdef class Kernel:
     cdef double margin, kl_weight
     cdef readonly str instruction_set
 
-    def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, int workers=1, str instruction_set=None):
+    def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, bint residual=False, int workers=1,
+                 str instruction_set=None):
         self.arrays = {**arrays, **state}  # keeps them alive
         self.margin = margin
         self.kl_weight = kl_weight
@@ -526,7 +553,7 @@ cdef class Kernel:
             "mean_bias": (size,), "variance_head": (hidden, spread), "variance_bias": (spread,),
         }
         cdef Tables* t = &self.tables
-        t.size, t.spread, t.inputs, t.hidden = size, spread, inputs, hidden
+        t.size, t.spread, t.inputs, t.hidden, t.residual = size, spread, inputs, hidden, residual
         t.means = address(arrays["means"], "means", dtype, (words, size))
         t.log_variances = address(arrays["log_variances"], "log_variances", dtype, (words, spread))
         t.embeddings = address(arrays["embeddings"], "embeddings", dtype, (words, inputs))

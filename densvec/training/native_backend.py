@@ -54,6 +54,7 @@ class NativeBackend:
             self._state,
             margin=objective.margin,
             kl_weight=objective.kl_weight,
+            residual=wv.encoder.residual,
             workers=workers,
         )
 

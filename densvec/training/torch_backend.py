@@ -89,8 +89,10 @@ class TorchBackend:
         }
         tensors = {name: torch.from_numpy(array).to(self.device) for name, array in self._homes.items()}
         self.tables = Rows(tensors["means"], tensors["log_variances"], tensors["embeddings"])
-        self.module = TorchStep({name: tensors[name] for name in weights}, objective)
-        self.optimiser = _Optimiser(self.tables, dict(self.module.named_parameters()), state)
+        self.module = TorchStep({name: tensors[name] for name in weights}, objective, wv.encoder.residual)
+        self.optimiser = _Optimiser(
+            self.tables, dict(self.module.named_parameters()), state, wv.encoder.residual
+        )
 
     @contextmanager
     def threads(self, count: int) -> Iterator[None]:
@@ -201,8 +203,11 @@ class _Gradients:
 class _Optimiser:
     """The update rule of each table and its accumulators."""
 
-    def __init__(self, tables: Rows, weights: dict[str, Tensor], state: dict[str, Array] | None) -> None:
+    def __init__(
+        self, tables: Rows, weights: dict[str, Tensor], state: dict[str, Array] | None, residual: bool = False
+    ) -> None:
         self.tables = tables
+        self.residual = residual
         self.weights = weights
         device = tables.means.device
         self.squares = torch.zeros(len(tables.embeddings), dtype=tables.embeddings.dtype, device=device)
@@ -229,7 +234,7 @@ class _Optimiser:
         for gradient in (*gradients.rows, *gradients.weights.values()):
             gradient.masked_fill_(~finite, 0.0)
         encoded = batch.words[: batch.encoded]
-        curvature = _curvature(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
+        curvature = _curvature(batch, rows, gradients.divergences, self.residual).masked_fill_(~finite, 0.0)
         means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
         log_variances = _natural_step(
             rows.log_variances, gradients.rows.log_variances, rows.means.shape[1], alpha * rates.log_variance
@@ -262,13 +267,26 @@ class _Optimiser:
             self.weights[name].addcdiv_(first, scale, value=-rate / (1 - beta_first**steps))
 
 
-def _curvature(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
-    """Return Σ|a|/variance of each row, (U, 1|D): how steep the loss is in its mean, whatever the sign."""
+def _curvature(batch: Minibatch, rows: Rows, weights: Divergences, residual: bool) -> Tensor:
+    """Return Σ|a|/variance of each row, (U, 1|D): how steep the loss is in its mean, whatever the sign.
+
+    A residual posterior moves with its prior's mean, so that mean also has the steepness of all that the
+    posterior is contrasted with, but not that of its own divergence, which does not change when both move.
+    """
+    positives, negatives = weights.positives.abs(), weights.negatives.abs()
     totals = rows.means.new_zeros(len(rows.means))
-    totals.index_add_(0, batch.centres, weights.priors.abs())
-    totals.index_add_(0, batch.contexts, weights.positives.abs())
-    totals.index_add_(0, batch.negatives.flatten(), weights.negatives.abs().flatten())
-    return totals[:, None] * (-rows.log_variances).exp()
+    totals.index_add_(0, batch.contexts, positives)
+    totals.index_add_(0, batch.negatives.flatten(), negatives.flatten())
+    precisions = (-rows.log_variances).exp()
+    if not residual:
+        totals.index_add_(0, batch.centres, weights.priors.abs())
+        return totals[:, None] * precisions
+    curvature = totals[:, None] * precisions
+    owners = batch.centres.index_select(0, batch.owners)  # (P,)
+    curvature.index_add_(0, owners, positives[:, None] * precisions[batch.contexts])
+    of_negatives = (negatives[..., None] * precisions[batch.negatives]).sum(1)  # (B or P, 1|D)
+    curvature.index_add_(0, batch.centres if len(of_negatives) == len(batch.centres) else owners, of_negatives)
+    return curvature
 
 
 def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:

@@ -45,9 +45,10 @@ class TorchStep(nn.Module):
     pair costs a gather, an addition and a relu instead of a product of its own.
     """
 
-    def __init__(self, weights: dict[str, Tensor], objective: Objective) -> None:
+    def __init__(self, weights: dict[str, Tensor], objective: Objective, residual: bool = False) -> None:
         super().__init__()
         self.objective = objective
+        self.residual = residual
         self.context_layer = nn.Parameter(weights["context_layer"])  # (E, H)
         self.centre_layer = nn.Parameter(weights["centre_layer"])  # (E, H)
         self.mean_head = nn.Parameter(weights["mean_head"])  # (H, D)
@@ -60,8 +61,9 @@ class TorchStep(nn.Module):
         divergences = self.divergences(batch, rows)
         return self.losses(batch, divergences), divergences
 
-    def posteriors(self, batch: Minibatch, embeddings: Tensor) -> tuple[Tensor, Tensor]:
+    def posteriors(self, batch: Minibatch, rows: Rows) -> tuple[Tensor, Tensor]:
         """Return mean (B, D) and log-variance (B, 1|D) of the posterior of each centre."""
+        embeddings = rows.embeddings
         from_context = embeddings @ self.context_layer  # (encoded, H)
         from_centre = F.embedding(batch.centres, embeddings) @ self.centre_layer  # (B, H)
         pre = from_context.index_select(0, batch.contexts) + from_centre.index_select(
@@ -71,11 +73,14 @@ class TorchStep(nn.Module):
         mean = hidden @ self.mean_head + self.mean_bias
         log_variance = hidden @ self.variance_head + self.variance_bias
         dtype = embeddings.dtype  # autocast may have left it for the products; the divergences need it back
-        return mean.to(dtype), log_variance.to(dtype).clamp(*LOG_VARIANCE_BOUNDS)
+        mean = mean.to(dtype)
+        if self.residual:
+            mean = mean + F.embedding(batch.centres, rows.means)
+        return mean, log_variance.to(dtype).clamp(*LOG_VARIANCE_BOUNDS)
 
     def divergences(self, batch: Minibatch, rows: Rows) -> Divergences:
         """Return KL[q‖N(word)] for the prior, the positives and the negatives of each centre."""
-        mean, log_variance = self.posteriors(batch, rows.embeddings)
+        mean, log_variance = self.posteriors(batch, rows)
         pair_mean, pair_log_variance = (
             mean.index_select(0, batch.owners),
             log_variance.index_select(0, batch.owners),
