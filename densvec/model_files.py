@@ -25,7 +25,7 @@ M = TypeVar("M", bound="Saving")
 
 _STATE = "training."  # tensors of the optimiser
 _RAW = "raw_"  # tensors of the words that were counted, rare ones included
-_NEEDED = ("wv", "means", "log_variances", "encoder")
+_NEEDED = ("wv", "means", "log_variances", "encoder", "count", "vocabulary.counts")
 
 
 class Saving(Training):
@@ -51,8 +51,8 @@ class Saving(Training):
         separately, sep_limit, pickle_protocol : optional
             Accepted as in gensim, without effect: there is one file, and no pickle in it.
         ignore : iterable of str, optional
-            What to leave out: ``"training"`` (the optimiser's state, without which training can go on, but not
-            exactly), or attributes of words such as ``"count"``. Names unknown here are passed over.
+            What to leave out: ``"training"`` (the optimiser's state, without which training can go on, but
+            not exactly), ``"raw_vocabulary"``, or attributes of words. Names unknown here are passed over.
 
         Examples
         --------
@@ -80,8 +80,8 @@ class Saving(Training):
         fname : str, PathLike or binary file
             The file.
         mmap : {None, "r", "c"}
-            Map the tables into memory instead of reading them: ``"r"`` read-only and shared between processes,
-            ``"c"`` private changes. A mapped model copies its tables when it is trained.
+            Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
+            processes, ``"c"`` private changes. A mapped model copies its tables when it is trained.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Saving(Training):
 def _require_model(header: Mapping[str, Any], name: str) -> None:
     if header.get("class") == "KeyedDensities":
         raise ValueError(
-            f"the file holds KeyedDensities, not a {name}: the words and their densities, as wv.save writes them, "
+            f"the file holds KeyedDensities, not a {name}: words and their densities, as wv.save writes them, "
             f"without the parameters and the training state of a {name}. Open it with KeyedDensities.load"
         )
     require_class(header, {name}, name)
@@ -199,9 +199,10 @@ def _restore_loss(entry: Any) -> EpochLoss:
     if not isinstance(entry, dict):
         raise ValueError(f"the header's loss_history has {str(entry)[:80]!r} among its entries")
     whole = ("epoch", "words")
-    return EpochLoss(
-        **{name: field(entry, name, int if name in whole else float) for name in EpochLoss._fields}
-    )
+    fields: dict[str, Any] = {
+        name: field(entry, name, int if name in whole else float) for name in EpochLoss._fields
+    }
+    return EpochLoss(**fields)
 
 
 def _restore_run(run: dict[str, Any]) -> Run:

@@ -45,16 +45,19 @@ def leave_out(
     ['means']
     """
     ignored = {ignore} if isinstance(ignore, str) else set(ignore)
-    ignored |= {"vocabulary.counts"} if "count" in ignored else set()
-    lost = sorted(ignored & {*needed, "vocabulary"})
-    if lost:
-        raise ValueError(f"ignore={lost[0]!r}: a file without it could not be loaded")
-
-    def keeps(name: str) -> bool:
+    kept = {}
+    lost = ignored & {*needed, "vocabulary", "vocabulary.bytes", "vocabulary.offsets"}
+    for name, array in tensors.items():
         group, _, rest = name.partition(".")
-        return not ({name, group} & ignored or (group == "attributes" and rest in ignored))
-
-    return {name: array for name, array in tensors.items() if keeps(name)}
+        names = {name, group, rest} if group == "attributes" else {name, group}
+        names |= {"count"} if name == "vocabulary.counts" else set()
+        if not names & ignored:
+            kept[name] = array
+        elif {name, group} & set(needed):
+            lost.add(name)
+    if lost:
+        raise ValueError(f"ignore={min(lost)!r}: a file without it could not be loaded")
+    return kept
 
 
 def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float | None = None) -> T:
