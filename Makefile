@@ -41,6 +41,9 @@ sanitize: .venv/dev-installed  ## run the native code's tests under the address 
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	PYTHONPATH=build/sanitize $(BIN)/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
 
+fuzz: .venv/dev-installed  ## look for files that break the loader (SECONDS=600)
+	$(BIN)/python -m tests.fuzz_files --seconds $(or $(SECONDS),600)
+
 wheel: .venv/dev-installed  ## build sdist and wheel into dist/
 	$(BIN)/python -m build
 
