@@ -72,15 +72,16 @@ def _command(name: str, text: str, parser: argparse.ArgumentParser) -> Command:
 
 def _short(text: str | None) -> str:
     """Return the first clause of a help text, without characters that mean something to a shell."""
-    first = (text or "").split(". ")[0].split(" (default")[0].replace("%%", "%")
-    return "".join(char for char in first if char not in "'\"`[]\\:$")[:72]
+    first = (text or "").split(". ")[0].split(" (default")[0].replace("%%", "%").replace("'", "’")
+    return "".join(char for char in first if char not in '"`[]\\:$')[:72]
 
 
 def _bash(commands: list[Command]) -> str:
     cases, values = [], []
     for command in commands:
-        words = [flag for option in command.options for flag in option.flags] + list(command.choices)
-        cases.append(f"        {command.name}) words='{' '.join(words)}' ;;")
+        flags = [flag for option in command.options for flag in option.flags]
+        cases.append(f"        {command.name}:-*) words='{' '.join(flags)}' ;;")
+        cases.append(f"        {command.name}:*) words='{' '.join(command.choices)}' ;;")
         values += [
             f"        {command.name}:{flag}) words='{' '.join(option.choices)}'; found=1 ;;"
             for option in command.options
@@ -107,7 +108,7 @@ _densvec() {{
     case "${{COMP_WORDS[1]}}:$previous" in
 {newline.join(values)}
     esac
-    [ -n "$found" ] || case "${{COMP_WORDS[1]}}" in
+    [ -n "$found" ] || case "${{COMP_WORDS[1]}}:$current" in
 {newline.join(cases)}
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))

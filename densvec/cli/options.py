@@ -122,7 +122,7 @@ def _reading(parameter: inspect.Parameter, about: Parameter) -> dict[str, Any]:
     if isinstance(default, bool):
         return {"action": argparse.BooleanOptionalAction}
     if "Mapping" in annotation:
-        return {"type": _mapping, "metavar": "NAME=NUMBER[,…]"}
+        return {"type": _mapping, "metavar": "NAME=NUMBER,..."}
     if about.choices and isinstance(default, int):
         return {"type": int, "choices": [int(choice) for choice in about.choices]}
     if about.choices:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import errno
 import importlib
+import math
 import os
 import shlex
 import signal
@@ -158,8 +159,8 @@ def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) ->
         model.save(args.output)
         again = shlex.join(["densvec", "train", corpus, "-o", args.output, "--resume"])
         raise Interrupted(
-            f"interrupted in epoch {len(model.loss_history) + 1}; the training so far is saved in "
-            f"{args.output}. To go on: {again}",
+            f"interrupted in epoch {len(model.loss_history) + 1} of {model.epochs}; the training so far is "
+            f"saved in {args.output}. To go on: {again}",
             code,
         ) from stop
     if model.train_count == trained and not args.quiet:
@@ -186,8 +187,8 @@ def _build_vocabulary(model: Any, source: Source, corpus: str, args: argparse.Na
         model.build_vocab(**source)
     if not args.quiet:
         say(
-            f"densvec train: {len(model.wv):,} different words occur at least {model.effective_min_count} times "
-            f"among the {model.corpus_total_words:,} words of {name}"
+            f"densvec train: {len(model.wv):,} words occur {model.effective_min_count} times or more in "
+            f"{name}, which has {model.corpus_total_words:,} in all"
         )
 
 
@@ -268,6 +269,8 @@ def _report(model: Any, args: argparse.Namespace) -> None:
         print_json(document)
         return
     loss = f", loss {history[-1]['loss']:.4f}" if history else ""
+    if history and math.isnan(history[-1]["loss"]):
+        loss = ", nothing learnt: thinning left no two words of a sentence together, so raise --sample"
     print(
         f"{args.output}: {document['class']} of {document['words']:,} words in {model.vector_size} "
         f"dimensions, {len(history)} epochs in {model.total_train_time:.1f} s{loss}"

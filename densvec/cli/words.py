@@ -79,7 +79,7 @@ def lines_or(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
-    """Raise KeyError for the first word that the model does not know, with like spellings that it does."""
+    """Raise KeyError for the first word unknown to the model, with the known words spelt like it."""
     for word in words:
         if word not in wv.key_to_index:
             near = spellings(word, wv.key_to_index)
@@ -90,8 +90,8 @@ def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
 def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]:
     """Return the words of a vocabulary that are spelt most like `word`, best first.
 
-    Only words of about the same length that begin or end alike, or in another case are the same, are compared:
-    a vocabulary of 280,000 words takes about a tenth of a second.
+    Only words of about the same length that begin or end alike are compared, whatever their case, so that a
+    vocabulary of 280,000 words takes about a tenth of a second.
 
     Examples
     --------
