@@ -185,7 +185,7 @@ class Saving(Training):
 def _require_model(header: Mapping[str, Any], name: str) -> None:
     if header.get("class") == "KeyedDensities":
         raise ValueError(
-            f"the file holds KeyedDensities, not a {name}: words and their densities, as wv.save writes them, "
+            f"the file holds KeyedDensities, not a {name}: words and densities, as wv.save writes them, "
             f"without the parameters and the training state of a {name}. Open it with KeyedDensities.load"
         )
     require_class(header, {name}, name)
