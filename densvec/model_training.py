@@ -50,7 +50,8 @@ class Training(ModelState):
 
         Without arguments, ``train()`` brings the model to its ``epochs`` on its own corpus: it trains a model
         that was not trained, resumes an interrupted or re-loaded one where it stopped, and returns at once
-        when nothing is left. With a corpus it is gensim's call: so many epochs more.
+        when nothing is left. With a corpus it is gensim's call: so many epochs more; with nothing but a
+        corpus, an interrupted or re-loaded model goes on where it stopped.
 
         Ctrl-C (KeyboardInterrupt) is raised after the chunks at hand are finished. The model can then be used
         and saved, and ``train()`` goes on where it stopped.
@@ -98,7 +99,8 @@ class Training(ModelState):
         self.alpha = self.alpha if start_alpha is None else start_alpha
         self.min_alpha = self.min_alpha if end_alpha is None else end_alpha
         given = corpus_iterable is not None or corpus_file is not None
-        if resume or not (given or total_examples or total_words or epochs):
+        interrupted = self._run is not None and not self._run.finished
+        if resume or not (total_examples or total_words or epochs or (given and not interrupted)):
             run = self._own_run(corpus_iterable, corpus_file, given)
         else:
             run = self._further_run(corpus_iterable, corpus_file, total_examples, total_words, epochs)
@@ -143,10 +145,10 @@ class Training(ModelState):
             return None
         if given:
             self._corpus = (sentences, corpus_file)
-        if self._corpus == (None, None):
+        if self._corpus[0] is None and self._corpus[1] is None:
             raise RuntimeError(
-                "the model's corpus is not at hand (the model was loaded, or its vocabulary was not built from "
-                "a corpus): give it as train(sentences, resume=True)"
+                "the model's corpus is not at hand (the model was loaded, or its vocabulary was not built "
+                "from a corpus): give it as train(sentences, resume=True)"
             )
         check_sources(*self._corpus, passes=run.epochs - run.epoch)
         return run
