@@ -237,13 +237,12 @@ class _Source:
 
 @contextlib.contextmanager
 def _open(path: PathLike) -> Iterator[IO[bytes]]:
-    if not is_stream(path):
-        with open(local_path(path), "rb") as file:
-            yield file
-        return
     try:
-        with open_stream(path) as file:
+        with open_stream(path) if is_stream(path) else open(local_path(path), "rb") as file:
             yield file
+    except UnicodeDecodeError as error:
+        error.reason += f", in {local_path(path)}; give its encoding, or unicode_errors='replace'"
+        raise
     except ValueError as error:
         if "cannot be decompressed" not in str(error):
             raise

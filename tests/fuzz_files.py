@@ -7,8 +7,11 @@ A failure prints the number of its case: ``--first N --cases 1`` repeats it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import json
+import logging
+import math
 import os
 import random
 import struct
@@ -18,12 +21,15 @@ import time
 import traceback
 import zlib
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from densvec import persistence
+from densvec import BayesianSkipGram, KeyedDensities, persistence
 from densvec.persistence import CHECKSUMS, DensvecFileError
 from densvec.tensorfile import DTYPES
+from densvec.training.settings import DivergenceError
 
 MEMORY = 256 << 20  # bytes a case may have on top of what the process has after its first load
 PATIENCE = 20  # seconds a case may take
@@ -79,7 +85,7 @@ def flip_bits(content, rng):
 def flip_header_bits(content, rng):
     damaged = bytearray(content)
     for _ in range(rng.choice([1, 1, 2])):
-        damaged[rng.randrange(8 + header_size(content))] ^= 1 << rng.randrange(8)
+        damaged[rng.randrange(min(8 + header_size(content), len(content)))] ^= 1 << rng.randrange(8)
     return bytes(damaged)
 
 
@@ -284,49 +290,170 @@ CUNNING = [change_header, change_document, monstrous_header, change_numbers, cha
 # What is loaded, and what is done with it when it loads.
 
 
-def layer_target(directory, rng):
+@dataclass
+class Target:
+    """A whole file, what is done with mutants of it, and what is expected of them."""
+
+    path: str
+    use: Callable[[str, str | None], None]
+    cunning: bool = True  # whether the mutations that know safetensors make sense
+    checked: bool = True  # whether every damaged byte must be found
+    error: type[ValueError] = DensvecFileError
+
+    def __post_init__(self):
+        self.name = os.path.basename(self.path)
+        self.use(self.path, None)
+        with open(self.path, "rb") as file:
+            self.original = file.read()
+
+    def check(self, mutant, blind, mmap):
+        """Load one mutated file; return what happened, or raise what must not."""
+        with open(self.path, "wb") as file:
+            file.write(mutant)
+        try:
+            self.use(self.path, mmap)
+        except self.error as error:
+            if self.name not in str(error):
+                raise AssertionError(f"the error does not name the file: {error}") from error
+            return "refused"
+        if self.checked and blind and mutant != self.original:
+            raise AssertionError("a damaged file was loaded as if nothing had happened")
+        return "loaded"
+
+
+def layer_target(directory):
     """The file layer alone."""
     path = os.path.join(directory, "layer.dv")
-    words = ["the", "cat", "New York", "é\0", "\U0001f600", ""]
     tensors = {
-        **persistence.pack_words(words),
+        **persistence.pack_words(["the", "cat", "New York", "é\0", "\U0001f600", ""]),
         "vocabulary.counts": np.arange(6),
         "means": np.random.default_rng(1).standard_normal((6, 5)).astype(np.float32),
         "empty": np.zeros((0, 3), np.float32),
         "flags": np.array([True, False]),
         "attributes.score": np.array([np.nan, 1.0]),
     }
-    persistence.write(
-        path, tensors, {"class": "X", "parameters": {"window": 5, "alpha": 0.025, "rates": [1, 2]}}
-    )
+    header = {"class": "X", "parameters": {"window": 5, "alpha": 0.025, "rates": [1, 2]}}
+    persistence.write(path, tensors, header)
 
     def use(path, mmap):
         tensors, header = persistence.read(path, mmap=mmap)
         with persistence.faults_of(path):
             persistence.unpack_vocabulary(tensors)
-        for tensor in tensors.values():
-            tensor.sum()
+        with np.errstate(all="ignore"):
+            for tensor in tensors.values():
+                tensor.sum()
         persistence.write(path, tensors, header)
 
-    return path, use
+    return Target(path, use)
 
 
-TARGETS = [layer_target]
+def make_model(town="New York"):
+    """Return a small trained model, with all that a file can hold."""
+    sentences = [
+        ["the", "cat", "sat", "é"],
+        ["the", "dog", "sat", "\0"],
+        [town, "\U0001f600", "the"],
+    ] * 4
+    model = BayesianSkipGram(vector_size=3, hidden_size=2, min_count=1, workers=1, batch_words=10, sample=0)
+    model.build_vocab(sentences)
+    model.train(sentences, total_examples=model.corpus_count, epochs=2)
+    model.wv.expandos["score"] = np.linspace(0, 1, len(model.wv))
+    model.wv.expandos["name"] = np.array(["x"] * len(model.wv), dtype=object)
+    return model
 
 
-def check(use, path, mutant, original, blind, mmap):
-    """Load one mutated file; return what happened, or raise what must not."""
-    with open(path, "wb") as file:
-        file.write(mutant)
-    try:
-        use(path, mmap)
-    except DensvecFileError as error:
-        if os.path.basename(path) not in str(error):
-            raise AssertionError(f"the error does not name the file: {error}") from error
-        return "refused"
-    if blind and mutant != original:
-        raise AssertionError("a damaged file was loaded as if nothing had happened")
-    return "loaded"
+def use_words(wv):
+    """Ask loaded words everything that touches their arrays."""
+    if not len(wv) or not wv.vector_size:
+        return
+    word = wv.index_to_key[0]
+    with np.errstate(all="ignore"), contextlib.suppress(ValueError):  # say, an infinite variance
+        wv.most_similar(word, topn=2)
+        wv.most_similar(word, topn=2, metric="kl")
+        wv.generality(word)
+        wv.infer(wv.index_to_key[:3], word)
+
+
+def words_target(directory, ending=""):
+    """KeyedDensities."""
+    path = os.path.join(directory, "words.dv" + ending)
+    make_model().wv.save(path)
+
+    def use(path, mmap):
+        wv = KeyedDensities.load(path, mmap=None if ending else mmap)
+        use_words(wv)
+        if not ending:
+            wv.save(path)
+
+    return Target(path, use, cunning=not ending)
+
+
+def compressed_target(directory):
+    """KeyedDensities in a compressed file, which is read as a stream."""
+    target = words_target(directory, ending=".gz")
+    target.checked = False  # gzip's header has bits without meaning
+    return target
+
+
+def model_target(directory):
+    """BayesianSkipGram, trained further when it loads: the training kernel must be safe from it, too."""
+    path = os.path.join(directory, "model.dv")
+    make_model().save(path)
+
+    def use(path, mmap):
+        model = BayesianSkipGram.load(path, mmap=mmap)
+        model.save(path)
+        KeyedDensities.load(path)
+        model.workers, model.backend, model.device, model.show_progress = 1, "native", None, False
+        model.window, model.negative, model.batch_words = 2, 2, 10
+        if len(model.wv):
+            with np.errstate(all="ignore"), contextlib.suppress(DivergenceError, ValueError):
+                model.train([model.wv.index_to_key] * 3, total_examples=3, epochs=1)
+
+    return Target(path, use)
+
+
+def word2vec_target(directory, binary=False):
+    """Means in the word2vec format; without checksums damage may go unnoticed, but no more."""
+    path = os.path.join(directory, "vectors.bin" if binary else "vectors.txt")
+    make_model("York").wv.save_word2vec_format(path, binary=binary)
+
+    def use(path, mmap):
+        use_words(KeyedDensities.load_word2vec_format(path, binary=binary))
+
+    return Target(path, use, cunning=False, checked=False, error=ValueError)
+
+
+def binary_word2vec_target(directory):
+    """The same, binary."""
+    return word2vec_target(directory, binary=True)
+
+
+def bsg_target(directory):
+    """The two text files of the original BSG, of which the variances are damaged."""
+    means, variances = (os.path.join(directory, name) for name in ("mu.vectors", "sigma.vectors"))
+    words = ["the", "cat", "sat"]
+    with open(means, "w") as file:
+        file.writelines(f"{word} 0.5 -1.25 3e-5\n" for word in words)
+    with open(variances, "w") as file:
+        file.writelines(f"{word} 0.75\n" for word in words)
+
+    def use(path, mmap):
+        use_words(KeyedDensities.load_bsg_format(means, path))
+
+    return Target(variances, use, cunning=False, checked=False, error=ValueError)
+
+
+TARGETS = [
+    words_target,
+    model_target,
+    layer_target,
+    compressed_target,
+    word2vec_target,
+    binary_word2vec_target,
+    bsg_target,
+]
+SHARES = [5, 5, 3, 1, 1, 1, 1]  # how many of 17 cases each gets
 
 
 def limit_memory():
@@ -345,41 +472,36 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, help="go on for so long")
     parser.add_argument("--cases", type=int, help="or for so many cases")
-    parser.add_argument("--first", type=int, default=None, help="number of the first case; random by default")
+    parser.add_argument("--first", type=int, help="number of the first case; random by default")
     options = parser.parse_args(arguments)
     first = random.SystemRandom().randrange(10**9) if options.first is None else options.first
-    end = time.monotonic() + (
-        options.seconds if options.seconds is not None else 10 if options.cases is None else 1e9
-    )
+    seconds = 10.0 if options.seconds is None and options.cases is None else options.seconds
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    last = math.inf if options.cases is None else first + options.cases
+    logging.disable()
     outcomes, failures, case = Counter(), 0, first
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as directory:
-        targets = []
-        for make in TARGETS:
-            path, use = make(directory, random.Random(0))
-            with open(path, "rb") as file:
-                original = file.read()
-            use(path, None)
-            targets.append((make.__name__.removesuffix("_target"), path, use, original))
+        targets = [make(directory) for make in TARGETS]
         limit_memory()
-        while time.monotonic() < end and (options.cases is None or case < first + options.cases):
+        while time.monotonic() < end and case < last:
             rng = random.Random(case)
-            name, path, use, original = targets[case % len(targets)]
-            mutate = rng.choice(BLIND + CUNNING)
+            [target] = rng.choices(targets, SHARES)
+            mutate = rng.choice(BLIND + CUNNING if target.cunning else BLIND)
             mmap = rng.choice([None, "r"])
             faulthandler.dump_traceback_later(PATIENCE, exit=True)
             try:
-                mutant = mutate(original, rng)
-                outcome = check(use, path, mutant, original, mutate in BLIND, mmap)
+                mutant = mutate(target.original, rng)
+                outcome = target.check(mutant, mutate in BLIND, mmap)
             except Exception:
                 failures += 1
                 outcome = "FAILED"
-                print(f"case {case}: {name}, {mutate.__name__}, mmap={mmap}", file=sys.stderr)
+                print(f"case {case}: {target.name}, {mutate.__name__}, mmap={mmap}", file=sys.stderr)
                 traceback.print_exc()
             faulthandler.cancel_dump_traceback_later()
-            outcomes[name, mutate.__name__, outcome] += 1
+            outcomes[target.name, mutate.__name__, outcome] += 1
             case += 1
     for (name, mutation, outcome), count in sorted(outcomes.items()):
-        print(f"{name:8} {mutation:20} {outcome:8} {count:7,}")
+        print(f"{name:14} {mutation:18} {outcome:8} {count:7,}")
     print(f"{case - first:,} files from case {first}, {failures} failures")
     return 1 if failures else 0
 
