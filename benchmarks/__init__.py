@@ -1,0 +1,1 @@
+"""Benchmarks that print tables; run them as modules."""

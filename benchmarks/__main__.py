@@ -1,4 +1,4 @@
-"""Print all benchmark tables: ``python -m benchmarks [CORPUS]``; without a corpus they generate their own text."""
+"""Print all benchmark tables: ``python -m benchmarks [CORPUS]``; by default on generated text."""
 
 import sys
 

@@ -58,19 +58,27 @@ def words_per_second(model, source):
 def contest(path, repeats):
     """Print words/s of all contenders, taking turns."""
     file, iterable = {"corpus_file": str(path)}, {"corpus_iterable": LineSentence(str(path))}
-    print("| workers | fed by | gensim SG | densvec native | ratio (each round) | densvec native, shrunk windows | torch |")
+    print(
+        "| workers | fed by | gensim SG | densvec native | ratio (each round) | densvec native, shrunk windows | torch |"
+    )
     print("|---|---|---|---|---|---|---|")
     for workers, (feed, source) in itertools.product((1, 2), (("file", file), ("iterable", iterable))):
-        ours_source = {"corpus_file": str(path)} if feed == "file" else {"sentences": iterable["corpus_iterable"]}
+        ours_source = (
+            {"corpus_file": str(path)} if feed == "file" else {"sentences": iterable["corpus_iterable"]}
+        )
         rounds = []
         for _ in range(repeats):
             gensim = words_per_second(gensim_model(source, workers=workers), source)
             native = words_per_second(densvec_model(ours_source, workers=workers), ours_source)
-            shrunk = words_per_second(densvec_model(ours_source, workers=workers, shrink_windows=True), ours_source)
+            shrunk = words_per_second(
+                densvec_model(ours_source, workers=workers, shrink_windows=True), ours_source
+            )
             rounds.append((gensim, native, shrunk))
         torch = "–"
         if feed == "file":
-            torch = thousands(words_per_second(densvec_model(ours_source, workers=workers, backend="torch"), ours_source))
+            torch = thousands(
+                words_per_second(densvec_model(ours_source, workers=workers, backend="torch"), ours_source)
+            )
         gensim, native, shrunk = (statistics.median(column) for column in zip(*rounds, strict=True))
         ratios = sorted(ours / theirs for theirs, ours, _ in rounds)
         print(
@@ -154,9 +162,15 @@ def roofline(path):
     gemm, scatter = flops / gflops / 1e3, 1e6 * rows * per_row
     print("\n| of one centre | µs | share |\n|---|---|---|")
     print(f"| all of training | {micro:.2f} | 100 % |")
-    print(f"| matrix products, {flops / 1e3:.0f} kflop at the {gflops:.0f} Gflop/s that BLAS reaches at this size | {gemm:.2f} | {gemm / micro:.0%} |")
-    print(f"| {rows} random rows of {4 * size} bytes, read and written | {scatter:.2f} | {scatter / micro:.0%} |")
-    print(f"| the rest: relus, divergences, updates, sampling | {micro - gemm - scatter:.2f} | {1 - (gemm + scatter) / micro:.0%} |")
+    print(
+        f"| matrix products, {flops / 1e3:.0f} kflop at the {gflops:.0f} Gflop/s that BLAS reaches at this size | {gemm:.2f} | {gemm / micro:.0%} |"
+    )
+    print(
+        f"| {rows} random rows of {4 * size} bytes, read and written | {scatter:.2f} | {scatter / micro:.0%} |"
+    )
+    print(
+        f"| the rest: relus, divergences, updates, sampling | {micro - gemm - scatter:.2f} | {1 - (gemm + scatter) / micro:.0%} |"
+    )
 
 
 def gemm_speed(tile, size):

@@ -406,7 +406,8 @@ def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]], shape: tuple[int, 
     for name in Encoder.names():
         axes = 1 if name.endswith("bias") else 2
         arrays[name] = tensor(tensors, _ENCODER + name, "f", (None,) * axes)
-    encoder = Encoder(**{name: arrays[name] for name in Encoder.names()})
+    weights: dict[str, Any] = {name: arrays[name] for name in Encoder.names()}
+    encoder = Encoder(**weights)
     if len(encoder.embeddings) != count or encoder.dimension != dimension:
         raise ValueError(
             f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the "

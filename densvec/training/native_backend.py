@@ -45,9 +45,14 @@ class NativeBackend:
         workers: int = 1,
     ) -> None:
         assert wv.encoder is not None
+        assert wv.log_variances is not None
         self.objective = objective
         self.rates = rates
-        self._arrays = {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
+        self._arrays: dict[str, Array] = {
+            "means": wv.vectors,
+            "log_variances": wv.log_variances,
+            **wv.encoder.arrays(),
+        }
         self._state = _fresh_state(self._arrays) if state is None else _own(state)
         self._kernel = Kernel(
             self._arrays,

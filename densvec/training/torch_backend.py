@@ -285,8 +285,8 @@ def _curvature(batch: Minibatch, rows: Rows, weights: Divergences, residual: boo
     owners = batch.centres.index_select(0, batch.owners)  # (P,)
     curvature.index_add_(0, owners, positives[:, None] * precisions[batch.contexts])
     of_negatives = (negatives[..., None] * precisions[batch.negatives]).sum(1)  # (B or P, 1|D)
-    curvature.index_add_(0, batch.centres if len(of_negatives) == len(batch.centres) else owners, of_negatives)
-    return curvature
+    shared = len(of_negatives) == len(batch.centres)
+    return curvature.index_add_(0, batch.centres if shared else owners, of_negatives)
 
 
 def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
