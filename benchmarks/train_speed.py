@@ -1,7 +1,8 @@
 """Training speed beside gensim's, how it grows, what memory it takes, and what limits it.
 
-``python -m benchmarks.train_speed [CORPUS] [--words N] [--repeats N]``. The contenders take turns in one process, so that a
-noisy machine disturbs all of them alike; figures are medians, and the ratios are formed within each round.
+``python -m benchmarks.train_speed [CORPUS] [--words N] [--repeats N]``. The contenders take turns in one process,
+so that a noisy machine disturbs all of them alike; figures are medians, and the ratios are formed within each
+round.
 """
 
 import argparse
@@ -59,7 +60,7 @@ def contest(path, repeats):
     """Print words/s of all contenders, taking turns."""
     file, iterable = {"corpus_file": str(path)}, {"corpus_iterable": LineSentence(str(path))}
     print(
-        "| workers | fed by | gensim SG | densvec native | ratio (each round) | densvec native, shrunk windows | torch |"
+        "| workers | fed by | gensim SG | densvec | ratio (each round) | densvec, shrunk windows | torch |"
     )
     print("|---|---|---|---|---|---|---|")
     for workers, (feed, source) in itertools.product((1, 2), (("file", file), ("iterable", iterable))):
@@ -163,13 +164,16 @@ def roofline(path):
     print("\n| of one centre | µs | share |\n|---|---|---|")
     print(f"| all of training | {micro:.2f} | 100 % |")
     print(
-        f"| matrix products, {flops / 1e3:.0f} kflop at the {gflops:.0f} Gflop/s that BLAS reaches at this size | {gemm:.2f} | {gemm / micro:.0%} |"
+        f"| matrix products: {flops / 1e3:.0f} kflop at the {gflops:.0f} Gflop/s that BLAS reaches here "
+        f"| {gemm:.2f} | {gemm / micro:.0%} |"
     )
     print(
-        f"| {rows} random rows of {4 * size} bytes, read and written | {scatter:.2f} | {scatter / micro:.0%} |"
+        f"| {rows} random rows of {4 * size} bytes, read and written "
+        f"| {scatter:.2f} | {scatter / micro:.0%} |"
     )
     print(
-        f"| the rest: relus, divergences, updates, sampling | {micro - gemm - scatter:.2f} | {1 - (gemm + scatter) / micro:.0%} |"
+        f"| the rest: relus, divergences, updates, sampling "
+        f"| {micro - gemm - scatter:.2f} | {1 - (gemm + scatter) / micro:.0%} |"
     )
 
 

@@ -101,9 +101,9 @@ class BayesianSkipGram(DensityModel):
     covariance : {"spherical", "diagonal"}
         One variance for each density, or one for each of its dimensions.
     residual : bool
-        Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b, instead of the whole
-        mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which trains faster
-        and better (``docs/recipe.md``).
+        Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b, instead of the
+        whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which trains
+        faster and better (``docs/recipe.md``).
     kl_weight : float
         Weight of KL[posterior‖prior] in the loss, 1 in the paper.
     rates : densvec.training.settings.Rates, optional

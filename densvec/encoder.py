@@ -35,7 +35,7 @@ class Encoder:
     variance_head : numpy.ndarray, shape (H, 1) or (H, D)
     variance_bias : numpy.ndarray, shape (1,) or (D,)
     residual : bool, optional
-        Whether the network gives the shift of the posterior's mean from the prior's, instead of the mean itself.
+        Whether the network gives the shift of the posterior's mean from the prior's, instead of the mean.
 
     Examples
     --------

@@ -19,8 +19,8 @@ __all__ = ["NativeBackend"]
 class NativeBackend:
     """Training by the Cython kernel, with the update rules of ``docs/recipe.md``.
 
-    The tables belong to ``wv`` and are trained where they lie. With one worker a run is reproducible bit for bit; several
-    workers update the same tables without locks (Hogwild), so their runs differ in the last digits and then diverge.
+    The tables belong to ``wv`` and are trained where they lie. With one worker a run is reproducible bit for bit;
+    several workers update the same tables without locks (Hogwild), so that no two runs are quite the same.
 
     Parameters
     ----------
