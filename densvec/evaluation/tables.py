@@ -180,7 +180,7 @@ def pairs_table(models: Mapping[str, Lexicon]) -> Table:
     """Table 5: KL[dog‖·] and cosine of a few pairs, for every model with densities."""
     dense = {label: lexicon for label, lexicon in models.items() if lexicon.log_variances is not None}
     rows: list[Row] = []
-    for (first, second), (kl, cosine) in paper.PAIRS.items():
+    for (first, second), (kl, cosine) in paper.PAIRS.items() if dense else ():
         row: Row = {"pair": f"{first}–{second}"}
         for label, lexicon in dense.items():
             a, b = lexicon.indices([first]), lexicon.indices([second])
