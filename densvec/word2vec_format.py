@@ -81,7 +81,7 @@ def read(path: PathLike, options: Options | None = None) -> Block:
                 words[word] = None
                 fresh.append(i)
         have = len(words) - len(fresh)
-        if len(words) > len(vectors):
+        if len(words) > len(vectors) or not len(vectors):
             # resize grows the array where it lies, if it can: never two copies of a large one.
             vectors.resize((max(len(words), 2 * len(vectors)), block.shape[1]), refcheck=False)
         vectors[have : len(words)] = block[fresh]

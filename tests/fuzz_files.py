@@ -261,7 +261,8 @@ def change_tensors(content, rng):
                 name
             )
         elif kind == 2:
-            tensors[name] = tensor.astype(rng.choice(["f2", "f4", "f8", "i4", "i8", "u1", "?"]))
+            with np.errstate(all="ignore"):
+                tensors[name] = tensor.astype(rng.choice(["f2", "f4", "f8", "i4", "i8", "u1", "?"]))
         elif kind == 3:
             tensors[name] = tensor.reshape(
                 rng.choice([(-1,), (1, *tensor.shape), (*tensor.shape, 1), tensor.shape[::-1]])

@@ -192,6 +192,7 @@ class TestDamage:
             ({"encoder__mean_bias": None}, "encoder.mean_bias"),
             ({"encoder__mean_bias": np.zeros(3, np.float32)}, "mean_bias has shape"),
             ({"encoder__embeddings": np.zeros((8, 5), np.float32)}, "encoder has 8 words"),
+            ({"encoder__embeddings": np.zeros((9, 5))}, "different types: float32, float64"),
             ({"encoder__context_layer": np.zeros((2, 2, 2), np.float32)}, "encoder.context_layer"),
             ({"attributes__score": np.zeros((9, 2))}, "attributes.score"),
         ],

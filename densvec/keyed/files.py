@@ -407,6 +407,9 @@ def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]], shape: tuple[int, 
         axes = 1 if name.endswith("bias") else 2
         arrays[name] = tensor(tensors, _ENCODER + name, "f", (None,) * axes)
     weights: dict[str, Any] = {name: arrays[name] for name in Encoder.names()}
+    types = sorted({str(array.dtype) for array in weights.values()})
+    if len(types) > 1:
+        raise ValueError(f"the encoder's tensors have different types: {', '.join(types)}")
     encoder = Encoder(**weights)
     if len(encoder.embeddings) != count or encoder.dimension != dimension:
         raise ValueError(
