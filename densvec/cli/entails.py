@@ -22,7 +22,7 @@ EPILOG = """\
 examples:
   densvec entails model.dv dog animal
   densvec entails model.dv dog animal --json
-  densvec entails model.dv - --json < pairs.tsv         two words on each line"""
+  densvec entails model.dv - --json < pairs.tsv  # two words on each line"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

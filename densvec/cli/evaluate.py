@@ -15,7 +15,7 @@ entailment and its direction (entailment/); print the figures with 95 % confiden
 EPILOG = """\
 examples:
   densvec evaluate model.dv --data data/eval
-  densvec evaluate model.dv --data data/eval --resamples 0 --json   no intervals, under a second
+  densvec evaluate model.dv --data data/eval --resamples 0 --json  # no intervals, under a second
 
 The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with its .gold and
 lst.gold.candidates, entailment/bless.tsv, bbds.tsv, bless_direction.txt, bbds_direction.txt. What is missing

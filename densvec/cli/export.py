@@ -29,8 +29,8 @@ Write the densities of a model for other programs:
 EPILOG = """\
 examples:
   densvec export model.dv --format word2vec -o vectors.txt --variances variances.txt
-  densvec export model.dv --format word2vec | head      to standard output
-  densvec export model.dv --format tsv -o projector/    drop both files on projector.tensorflow.org
+  densvec export model.dv --format word2vec | head  # to standard output
+  densvec export model.dv --format tsv -o projector/  # drop both files on projector.tensorflow.org
   densvec export model.dv --format densvec -o ship.dv"""
 
 

@@ -34,7 +34,7 @@ EPILOG = """\
 examples:
   densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
   densvec infer model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" --json
-  densvec infer model.dv - < sentences.txt              one marked sentence on each line
+  densvec infer model.dv - < sentences.txt  # one marked sentence on each line
 
 The words of the sentence are separated by blanks, as those of the corpus were; only those within the model's
 window on either side of the marked word count, and unknown ones are left out."""

@@ -17,7 +17,7 @@ losses. Only the header is read, so this is instant whatever the file's size; --
 EPILOG = """\
 examples:
   densvec info model.dv
-  densvec info model.dv --verify                        is every byte as it was saved?
+  densvec info model.dv --verify  # is every byte as it was saved?
   densvec info model.dv --json | jq .parameters.window"""
 
 

@@ -145,8 +145,9 @@ def _run(arguments: Sequence[str]) -> int:
         return end.code if isinstance(end.code, int) else 0
     args.json = getattr(args, "json", False)
     args.debug = getattr(args, "debug", False)
-    _route_messages(getattr(args, "verbose", False))
-    return command(args.command).run(args) or 0
+    with warnings.catch_warnings():  # gives back what _route_messages changes
+        _route_messages(getattr(args, "verbose", False))
+        return command(args.command).run(args) or 0
 
 
 def _guarded(run: Callable[[], int], name: str, debug: bool) -> int:

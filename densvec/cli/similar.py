@@ -17,8 +17,8 @@ EPILOG = """\
 examples:
   densvec similar model.dv kiwi
   densvec similar model.dv kiwi --metric kl -n 5
-  densvec similar model.dv king woman --minus man       what is to woman as king is to man
-  cut -f1 words.tsv | densvec similar model.dv - --json one line of JSON for each word of the input"""
+  densvec similar model.dv king woman --minus man  # what is to woman as king is to man
+  cut -f1 words.tsv | densvec similar model.dv - --json  # one line of JSON for each word of the input"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

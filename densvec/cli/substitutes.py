@@ -28,7 +28,7 @@ EPILOG = """\
 examples:
   densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet"
   densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet" --candidates apple owl plum
-  densvec substitutes model.dv - --json < sentences.txt   one marked sentence on each line"""
+  densvec substitutes model.dv - --json < sentences.txt  # one marked sentence on each line"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

@@ -28,9 +28,9 @@ EPILOG = """\
 examples:
   densvec train corpus.txt -o model.dv
   densvec train corpus.txt -o model.dv --vector-size 200 --epochs 10 --workers 8
-  densvec train corpus.txt -o model.dv --resume         after Ctrl-C, or with --epochs to train longer
-  zcat wiki.gz | densvec train - -o model.dv            the input is kept in a temporary file for its epochs
-  densvec train corpus.txt -o w2g.dv --model word2gauss --help      the options of another model
+  densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
+  zcat wiki.gz | densvec train - -o model.dv  # the input is kept in a temporary file for its epochs
+  densvec train corpus.txt -o w2g.dv --model word2gauss --help  # the options of another model
 
 With --vocabulary and --epochs 1 the text is read once, so that standard input is not kept anywhere."""
 
