@@ -497,7 +497,8 @@ class TestEvaluate:
 
 class TestPlot:
     @pytest.mark.parametrize(
-        "items", [["owl", "kakapo", "bird"], [SENTENCE, "a ripe [[kiwi]] tastes sweet"], []]
+        "items",
+        [["owl", "kakapo", "bird"], [SENTENCE, "a ripe [[kiwi]] tastes sweet"], [SENTENCE, "--entropy"], []],
     )
     def test_draws(self, items, model, tmp_path, capsys):
         pytest.importorskip("matplotlib")
@@ -509,6 +510,7 @@ class TestPlot:
     def test_one_word_at_a_time(self, model, tmp_path, capsys):
         place = ["-o", str(tmp_path / "picture.png")]
         assert main(["plot", model, SENTENCE, "an [[owl]] hunts", *place]) == 2
+        assert main(["plot", model, "owl", "--entropy", *place]) == 2
         assert main(["plot", model, "kiwy", *place]) == 1
         assert "did you mean 'kiwi'" in capsys.readouterr().err
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json
-from densvec.cli.words import add_lower, add_model, check_known, load, parse_marked, text_of
+from densvec.cli.words import (
+    Marked,
+    add_lower,
+    add_model,
+    check_known,
+    load,
+    parse_marked,
+    positive,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -25,6 +34,7 @@ EPILOG = """\
 examples:
   densvec plot model.dv dog cat animal kiwi -o words.png
   densvec plot model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" -o kiwi.png
+  densvec plot model.dv "a ripe fuzzy [[kiwi]] tastes sweet" --entropy -o entropy.png
   densvec plot model.dv -o generality.svg"""
 
 
@@ -35,24 +45,32 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "items", metavar="WORD|SENTENCE", nargs="*", help="words, or sentences with a [[word]]"
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the picture: .png, .svg, .pdf, …"
+        "-o", "--output", metavar="FILE", required=True, help="the picture: .png, .svg, .pdf, ..."
     )
-    parser.add_argument("--dpi", type=int, default=150, help="dots per inch of a .png (default: 150)")
+    parser.add_argument(
+        "--entropy", action="store_true", help="of one sentence: the entropy as its context grows"
+    )
+    parser.add_argument("--dpi", type=positive, default=150, metavar="N", help="dots per inch (default: 150)")
     add_lower(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Draw the picture and name its file."""
     items = list(map(text_of, args.items))
+    marked = [parse_marked(item, lower=args.lower) for item in items] if _are_marked(items) else []
+    words = list(dict.fromkeys(sentence.word for sentence in marked))
+    if len(words) > 1:
+        raise UsageError(f"mark the same word in all sentences: got {', '.join(words)}")
+    if args.entropy and len(marked) != 1:
+        raise UsageError(f"--entropy needs one sentence with a marked [[word]]: got {len(marked)}")
     wv = load(args.model)
-    check = _contexts_of(items, args.lower)
-    check_known(wv, items if check is None else [check[0]])
+    check_known(wv, words or items)
     try:
         import matplotlib
     except ImportError as error:
         raise ImportError('plot needs matplotlib: pip install "densvec[plot]"') from error
     matplotlib.use("agg")
-    axes = _draw(wv, items, check)
+    axes = _draw(wv, items, marked, args.entropy)
     axes.figure.savefig(args.output, dpi=args.dpi, bbox_inches="tight")
     if args.json:
         print_json({"written": [args.output]})
@@ -60,20 +78,23 @@ def run(args: argparse.Namespace) -> None:
         print(f"wrote {args.output}")
 
 
-def _contexts_of(items: Sequence[str], lower: bool) -> tuple[str, list[str]] | None:
-    """Return the word and the contexts of marked sentences, or None if these are words."""
-    if not any("[[" in item for item in items):
-        return None
-    marked = [parse_marked(item, lower=lower) for item in items]
-    words = list(dict.fromkeys(sentence.word for sentence in marked))
-    if len(words) > 1:
-        raise UsageError(f"mark the same word in all sentences: got {', '.join(words)}")
-    return words[0], [" ".join(sentence.context) for sentence in marked]
+def _are_marked(items: Sequence[str]) -> bool:
+    return any("[[" in item for item in items)
 
 
-def _draw(wv: KeyedDensities, items: Sequence[str], contexts: tuple[str, list[str]] | None) -> Any:
-    from densvec import plot
+def _draw(wv: KeyedDensities, items: Sequence[str], marked: Sequence[Marked], entropy: bool) -> Any:
+    from densvec.plot import plot_contexts, plot_entropy, plot_generality, plot_words
 
-    if contexts is not None:
-        return plot.plot_contexts(wv, *contexts)
-    return plot.plot_words(wv, list(items)) if items else plot.plot_generality(wv)
+    if entropy:
+        return plot_entropy(wv, marked[0].word, _window(wv, marked[0]))
+    if marked:
+        contexts = {" ".join(sentence.tokens): _window(wv, sentence) for sentence in marked}
+        return plot_contexts(wv, marked[0].word, contexts)
+    return plot_words(wv, list(items)) if items else plot_generality(wv)
+
+
+def _window(wv: KeyedDensities, marked: Marked) -> list[str]:
+    """Return the words around the marked one that `wv.infer` looks at in a sentence."""
+    before = [token for token in marked.tokens[: marked.position] if token in wv.key_to_index]
+    after = [token for token in marked.tokens[marked.position + 1 :] if token in wv.key_to_index]
+    return before[max(len(before) - wv.window, 0) :] + after[: wv.window]
