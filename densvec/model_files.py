@@ -25,7 +25,7 @@ M = TypeVar("M", bound="Saving")
 
 _STATE = "training."  # tensors of the optimiser
 _RAW = "raw_"  # tensors of the words that were counted, rare ones included
-_NEEDED = ("wv", "means", "log_variances", "encoder", "count", "vocabulary.counts")
+_NEEDED = ("wv", "means", "log_variances", "encoder", "context_vectors", "count", "vocabulary.counts")
 
 
 class Saving(Training):

@@ -259,6 +259,8 @@ class Training(ModelState):
         if wv.encoder is not None:
             for name, array in wv.encoder.arrays().items():
                 setattr(wv.encoder, name, np.require(array, requirements=["C", "W"]))
+        if wv.context_vectors is not None:
+            wv.context_vectors = np.require(wv.context_vectors, requirements=["C", "W"])
 
     def _feeds(self) -> Any:
         """Return what opens the corpus at an epoch."""

@@ -40,6 +40,8 @@ class KeyedDensities(Inference, Evaluation, Files, Retired):
         The means, under gensim's name and their own.
     log_variances : numpy.ndarray, shape (V, 1) or (V, D), or None
     encoder : Encoder or None
+    context_vectors : numpy.ndarray, shape (V, D), or None
+        What a skip-gram has besides its vectors: what stands for a word when it is the context of another.
     window : int
     key_to_index : dict
         Row of each key.

@@ -350,6 +350,8 @@ class Files(Densities, Lifecycle):
             tensors["log_variances"] = self.log_variances
         if self.encoder is not None:
             tensors |= {_ENCODER + name: array for name, array in self.encoder.arrays().items()}
+        if self.context_vectors is not None:
+            tensors["context_vectors"] = self.context_vectors
         for name, values in self.expandos.items():
             if name == "count":
                 tensors["vocabulary.counts"] = values
@@ -389,6 +391,8 @@ class Files(Densities, Lifecycle):
                     f"tensor log_variances has {log_variances.shape[1]} columns, not 1 or {means.shape[1]}"
                 )
             wv.log_variances = log_variances
+        if "context_vectors" in tensors:
+            wv.context_vectors = tensor(tensors, "context_vectors", "f", means.shape)
         wv.expandos = _restore_attributes(header, tensors, count)
         wv._provenance = header.get("provenance")
         events = header.get("lifecycle_events")
@@ -439,7 +443,7 @@ def _restore_attributes(
 
 
 def _is_ours(name: str) -> bool:
-    return name in ("means", "log_variances") or name.startswith(_PARTS)
+    return name in ("means", "log_variances", "context_vectors") or name.startswith(_PARTS)
 
 
 def _keyed(cls: type[Files]) -> type[KeyedDensities]:

@@ -281,6 +281,7 @@ class Growth(Tables):
             self.vector_size, dtype=self.vectors.dtype, encoder=self.encoder, window=self.window
         )
         chosen.vectors, chosen.log_variances = self.vectors, self.log_variances
+        chosen.context_vectors = self.context_vectors
         chosen._take_rows(rows)
         chosen.index_to_key = words
         chosen.key_to_index = {word: i for i, word in enumerate(words)}
@@ -292,7 +293,7 @@ class Growth(Tables):
         return chosen
 
     def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
-        """Append rows to every table; log-variances that are not given are 0, as are new embeddings."""
+        """Append rows to every table; log-variances that are not given are 0, as is all that words do in contexts."""
         count = len(means)
         if not count:
             return
@@ -304,6 +305,8 @@ class Growth(Tables):
             self.log_variances = np.concatenate([self.log_variances, added])
         if self.encoder is not None:
             self.encoder = self.encoder.with_rows_appended(count)
+        if self.context_vectors is not None:
+            self.context_vectors = np.pad(self.context_vectors, ((0, count), (0, 0)))
 
     def _take_rows(self, rows: npt.NDArray[np.integer[Any]]) -> None:
         """Keep the given rows of every table, in that order."""
@@ -312,6 +315,8 @@ class Growth(Tables):
             self.log_variances = self.log_variances[rows]
         if self.encoder is not None:
             self.encoder = self.encoder.with_rows(rows)
+        if self.context_vectors is not None:
+            self.context_vectors = self.context_vectors[rows]
 
     def _spreads_for(self, keys: list[Any], log_variances: npt.ArrayLike | None) -> Floats | None:
         """Return the log-variances given for new keys, checked."""

@@ -24,6 +24,7 @@ class Tables:
     key_to_index: dict[str, int]
     expandos: dict[str, npt.NDArray[Any]]
     encoder: Encoder | None
+    context_vectors: Floats | None
     window: int
     _norms: Floats | None
 
@@ -53,6 +54,7 @@ class Tables:
         self.lifecycle_events: list[dict[str, Any]] | None = []
         self.encoder = encoder
         self.window = window
+        self.context_vectors = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
         self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
 
