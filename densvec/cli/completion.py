@@ -17,7 +17,7 @@ examples:
   densvec completion fish > ~/.config/fish/completions/densvec.fish"""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the argument."""
     parser.add_argument("shell", choices=SHELLS, help="the shell")
 

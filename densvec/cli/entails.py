@@ -25,7 +25,7 @@ examples:
   densvec entails model.dv - --json < pairs.tsv  # two words on each line"""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument(

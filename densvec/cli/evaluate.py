@@ -22,7 +22,7 @@ lst.gold.candidates, entailment/bless.tsv, bbds.tsv, bless_direction.txt, bbds_d
 is left out."""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument("--data", metavar="DIR", required=True, help="the directory of the benchmarks")

@@ -79,7 +79,7 @@ FORMATS: dict[str, Callable[[KeyedDensities, str, str | None], list[str]]] = {
 }
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="what to write")

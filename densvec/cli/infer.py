@@ -40,7 +40,7 @@ The words of the sentence are separated by blanks, as those of the corpus were; 
 window on either side of the marked word count, and unknown ones are left out."""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument(

@@ -21,7 +21,7 @@ examples:
   densvec info model.dv --json | jq .parameters.window"""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument("--verify", action="store_true", help="check that the whole file is as it was saved")

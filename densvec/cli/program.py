@@ -52,8 +52,8 @@ class Command(Protocol):
     DESCRIPTION: str
     EPILOG: str  # examples
 
-    def configure(self, parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-        """Add the command's arguments; `arguments` are what follows its name."""
+    def configure(self, parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
+        """Add the command's arguments: those that matter for what follows its name; for None, all."""
         ...
 
     def run(self, args: argparse.Namespace) -> int | None:
@@ -67,7 +67,7 @@ def command(name: str) -> Command:
 
 
 def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return the parser; given the arguments, only the command they name is complete, which saves imports."""
+    """Return the parser; given arguments, only the command that they name is complete: it saves imports."""
     common = argparse.ArgumentParser(add_help=False)
     general = common.add_argument_group("general options")
     general.add_argument("-h", "--help", action="help", help="show this help and exit")
@@ -102,7 +102,7 @@ def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPar
             allow_abbrev=False,
         )
         if chosen is None or chosen == name:
-            rest = [] if arguments is None else arguments[arguments.index(name) + 1 :]
+            rest = None if arguments is None else arguments[arguments.index(name) + 1 :]
             module.configure(subparser, rest)
     return parser
 

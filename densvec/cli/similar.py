@@ -21,7 +21,7 @@ examples:
   cut -f1 words.tsv | densvec similar model.dv - --json  # one line of JSON for each word of the input"""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument(

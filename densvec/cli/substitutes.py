@@ -31,7 +31,7 @@ examples:
   densvec substitutes model.dv - --json < sentences.txt  # one marked sentence on each line"""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument(

@@ -65,7 +65,7 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, with which schedulers announce the end of a job: treated as Ctrl-C."""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments: the command's own, and those of the chosen model's constructor."""
     parser.add_argument("corpus", metavar="CORPUS", nargs="?", help="the text; may be omitted with --resume")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model")
@@ -97,10 +97,12 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         action=argparse.BooleanOptionalAction,
         help="draw a progress bar (default: in a terminal)",
     )
-    chosen = _chosen_model(arguments)
-    group = parser.add_argument_group(f"options of the model ({chosen})")
-    model = model_class(chosen)
-    parser.set_defaults(parameters=add_options(group, model, model.__doc__, LEFT_OUT))
+    names: list[str] = []
+    for chosen in MODELS if arguments is None else [_chosen_model(arguments)]:
+        model = model_class(chosen)
+        group = parser.add_argument_group(f"options of the model ({chosen}, {model.__name__})")
+        names += add_options(group, model, model.__doc__, LEFT_OUT.union(names))
+    parser.set_defaults(parameters=names)
 
 
 def model_class(name: str) -> Any:
