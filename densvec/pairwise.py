@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,18 @@ _BLOCK_ENTRIES = 1 << 15
 
 _PRODUCT_ENTRIES = 1 << 19
 """Numbers that one product of matrices gives."""
+
+
+Block: TypeAlias = "tuple[slice, Floats, npt.NDArray[np.bool_] | None]"
+
+
+class Terms(NamedTuple):
+    """What the divergences need of some spherical densities, (n,) each."""
+
+    variance: Floats
+    half_precision: Floats  # 1/(2v)
+    half_log_determinant: Floats  # ½ D log v
+    squared_norm: Floats  # ‖μ‖²
 
 
 class Table:
@@ -97,15 +109,14 @@ class Table:
         """Σ μ²/v of every row, (V,), in float64."""
         return self._per_row(lambda means, variances: means * means / variances)
 
-    @cached_property
-    def spherical_variances(self) -> Floats:
-        """The variance of every row of a spherical table, (V,), in float64."""
-        return self.variances(slice(None))[:, 0].astype(np.float64)
+    def spherical_terms(self, rows: slice, dtype: npt.DTypeLike) -> Terms:
+        """Return the terms of some rows of a spherical table."""
+        return Terms(*(term[rows].astype(dtype, copy=False) for term in self._spherical_terms))
 
     @cached_property
-    def half_precisions(self) -> Floats:
-        """1/(2v) of every row of a spherical table, (V,), in float64."""
-        return 0.5 / self.spherical_variances
+    def _spherical_terms(self) -> Terms:
+        variances = self.variances(slice(None))[:, 0].astype(np.float64)
+        return Terms(variances, 0.5 / variances, 0.5 * self.log_determinants, self.squared_norms)
 
     def _per_row(self, terms: Callable[[Floats, Floats], Floats]) -> Floats:
         """Sum the terms made of means and variances, both in float64, over the dimensions."""
@@ -126,10 +137,14 @@ class Metric:
     exact : callable
         (q, p) → distances, element by element and free of cancellation.
     spherical : callable
-        (D, query variances, table, rows) → (slope, base) such that the distance between spherical densities
-        is slope·‖μ_q − μ_p‖² + base.
+        (D, query variances, terms of the rows) → (slope, base) such that the distance between spherical
+        densities is slope·‖μ_q − μ_p‖² + base.
     diagonal : callable
         (queries, table, rows) → (distances, magnitude of the terms they are the sum of).
+    linear : callable, optional
+        (D, query variances, query norms, terms of the rows) → (rest, factors, scale of the row means, scale of
+        the query means) such that the spherical distance, but for a constant of the query, is the product of the
+        scaled means plus the sum of the products of each of `rest` (of the rows) and of `factors` (of the queries).
     squared : bool
         Whether `spherical` and `diagonal` give the square of the distance.
     non_negative : bool
@@ -137,8 +152,11 @@ class Metric:
     """
 
     exact: Callable[[Gaussian, Gaussian], Floats]
-    spherical: Callable[[int, Floats, Table, slice], tuple[Floats, Floats]]
+    spherical: Callable[[int, Floats, Terms], tuple[Floats, Floats]]
     diagonal: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]]
+    linear: (
+        Callable[[int, Floats, Floats, Terms], tuple[list[Floats], list[Floats], Floats, Floats]] | None
+    ) = None
     squared: bool = False
     non_negative: bool = True
 
@@ -183,8 +201,8 @@ def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int 
     form, q = find_metric(metric), _batch(q)
     stop = len(table) if stop is None else min(stop, len(table))
     result = np.empty((len(q), max(stop - start, 0)), dtype=np.float64)
-    for rows, values, doubtful in _blocks(q, table, form, start, stop):
-        if form.non_negative:
+    for rows, values, doubtful in _blocks(q, table, form, start, stop, np.float64):
+        if form.non_negative and doubtful is not None:
             _repair(values, doubtful, q, table, form, rows.start)
         if form.squared:
             np.sqrt(values, out=values)
@@ -195,17 +213,26 @@ def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int 
 def approximate_distances(
     q: Gaussian, table: Table, metric: str, start: int, stop: int
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield the distances by blocks of rows, without repairing cancellation.
+    """Yield distances by blocks of rows, in the tables' own precision: good enough to find candidates.
 
-    Of some metrics these are squares: only their order counts.
+    Of each query they may lack a constant, and be squares: only their order counts.
     """
-    for rows, values, _ in _blocks(q, table, find_metric(metric), start, stop):
-        yield rows, values
-
-
-def exact_distances(q: Gaussian, table: Table, metric: str, queries: Any, rows: Any) -> Floats:
-    """Return the distances between ``q[queries[i]]`` and the rows ``rows[i]``, free of cancellation."""
-    return find_metric(metric).exact(q[queries], table.densities(rows))
+    form = find_metric(metric)
+    if form.linear is None or not (q.is_spherical and table.is_spherical):
+        for rows, values, _ in _blocks(q, table, form, start, stop, q.mean.dtype):
+            yield rows, values
+        return
+    norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None]
+    variances = q.variance.astype(np.float64)
+    for rows in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
+        terms = table.spherical_terms(rows, np.float64)
+        rest, factors, scale_rows, scale_queries = form.linear(table.dimension, variances, norms, terms)
+        dtype = table.means.dtype
+        right = np.empty((rows.stop - rows.start, table.dimension + len(rest)), dtype=dtype)
+        np.multiply(table.means[rows], scale_rows[:, None].astype(dtype), out=right[:, : table.dimension])
+        right[:, table.dimension :] = np.stack(rest, axis=1)
+        left = np.concatenate([q.mean * scale_queries, *factors], axis=1, dtype=dtype)
+        yield rows, left @ right.T
 
 
 def find_metric(name: str) -> Metric:
@@ -234,41 +261,45 @@ def _batch(density: Gaussian) -> Gaussian:
 
 
 def _blocks(
-    q: Gaussian, table: Table, form: Metric, start: int, stop: int
-) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
+    q: Gaussian, table: Table, form: Metric, start: int, stop: int, dtype: npt.DTypeLike
+) -> Iterator[Block]:
     """Yield blocks of rows, their distances from all of `q`, and where rounding may have spoilt these."""
     if q.dimension != table.dimension:
         raise ValueError(f"the densities have different dimensions: {q.dimension} and {table.dimension}")
     # The error bound of a sum of D products, times the factor by which a value must exceed it to be trusted.
     caution = 1000.0 * (table.dimension + 4) * np.finfo(np.result_type(q.mean, table.means)).eps
-    blocks = _spherical_blocks if q.is_spherical and table.is_spherical else _diagonal_blocks
-    yield from blocks(q, table, form, start, stop, caution)
+    if q.is_spherical and table.is_spherical:
+        yield from _spherical_blocks(q, table, form, start, stop, caution, np.dtype(dtype))
+    else:
+        yield from _diagonal_blocks(q, table, form, start, stop, caution)
 
 
 def _spherical_blocks(
-    q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
-) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
-    query_norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None]
-    variance = q.variance.astype(np.float64)
+    q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float, dtype: np.dtype[Any]
+) -> Iterator[Block]:
+    query_norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None].astype(dtype)
+    variance, minus_two_means = q.variance.astype(dtype), -2.0 * q.mean
     # One large product, then many passes over small parts of it, which stay in the cache.
     for outer in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
-        products = q.mean @ table.means[outer].T
+        products = minus_two_means @ table.means[outer].T
         for rows in row_blocks(outer.start, outer.stop, len(q)):
-            norms = query_norms + table.squared_norms[rows]
-            values = products[:, rows.start - outer.start : rows.stop - outer.start] * np.float64(-2.0)
-            values += norms  # ‖μ_q − μ_p‖²
-            norms *= caution
-            doubtful = values <= norms
-            slope, base = form.spherical(table.dimension, variance, table, rows)
+            values = products[:, rows.start - outer.start : rows.stop - outer.start].astype(dtype, copy=False)
+            terms = table.spherical_terms(rows, dtype)
+            values += terms.squared_norm
+            values += query_norms  # ‖μ_q − μ_p‖²
+            # Rounded values are not to be trusted, and need not be judged.
+            doubtful = values <= caution * (terms.squared_norm + query_norms) if dtype == np.float64 else None
+            slope, base = form.spherical(table.dimension, variance, terms)
             values *= slope
             values += base
-            doubtful |= values < 1e-9 * table.dimension  # where the terms of base cancel
+            if doubtful is not None:
+                doubtful |= values < 1e-9 * table.dimension  # where the terms of base cancel
             yield rows, values, doubtful
 
 
 def _diagonal_blocks(
     q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
-) -> Iterator[tuple[slice, Floats, npt.NDArray[np.bool_]]]:
+) -> Iterator[Block]:
     for rows in row_blocks(start, stop, max(len(q), table.dimension), 4 * _BLOCK_ENTRIES):
         values, magnitude = form.diagonal(q, table, rows)
         yield rows, values, values <= caution * magnitude
@@ -289,30 +320,58 @@ def _repair(
 # The variances of the queries have shape (n, 1), those of the rows (m,).
 
 
-def _kl_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
-    slope = table.half_precisions[rows]
-    return slope, d * v_q * slope + (0.5 * table.log_determinants[rows]) - 0.5 * d * (1.0 + np.log(v_q))
+def _kl_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    return p.half_precision, d * v_q * p.half_precision + p.half_log_determinant - 0.5 * d * (
+        1.0 + np.log(v_q)
+    )
 
 
-def _reverse_kl_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _reverse_kl_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = 0.5 / v_q
-    return slope, d * slope * table.spherical_variances[rows] - (
-        0.5 * table.log_determinants[rows]
-    ) - 0.5 * d * (1.0 - np.log(v_q))
+    return slope, d * slope * p.variance - p.half_log_determinant - 0.5 * d * (1.0 - np.log(v_q))
 
 
-def _jeffreys_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
-    slope, slope_back = table.half_precisions[rows], 0.5 / v_q
-    return slope + slope_back, d * v_q * slope + d * slope_back * table.spherical_variances[rows] - d
+def _jeffreys_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    slope = 0.5 / v_q
+    return p.half_precision + slope, d * v_q * p.half_precision + d * slope * p.variance - d
 
 
-def _expected_likelihood_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
-    variance = v_q + table.spherical_variances[rows]
+def _expected_likelihood_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    variance = v_q + p.variance
     return 0.5 / variance, 0.5 * d * (LOG_2_PI + np.log(variance))
 
 
-def _wasserstein_spherical(d: int, v_q: Floats, table: Table, rows: slice) -> tuple[Floats, Floats]:
-    return np.ones(1), d * (np.sqrt(v_q) - np.sqrt(table.spherical_variances[rows])) ** 2
+def _wasserstein_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    return np.ones(1, v_q.dtype), d * (np.sqrt(v_q) - np.sqrt(p.variance)) ** 2
+
+
+# The same as one product of vectors, for the metrics in which queries and rows can be separated.
+
+
+def _kl_linear(
+    d: int, v_q: Floats, norm_q: Floats, p: Terms
+) -> tuple[list[Floats], list[Floats], Floats, Floats]:
+    rest = [p.half_precision, p.half_precision * p.squared_norm + p.half_log_determinant]
+    return rest, [norm_q + d * v_q, np.ones_like(v_q)], p.half_precision, np.full_like(v_q, -2.0)
+
+
+def _reverse_kl_linear(
+    d: int, v_q: Floats, norm_q: Floats, p: Terms
+) -> tuple[list[Floats], list[Floats], Floats, Floats]:
+    rest = [p.squared_norm + d * p.variance, p.half_log_determinant]
+    return rest, [0.5 / v_q, -np.ones_like(v_q)], np.ones_like(p.variance), -1.0 / v_q
+
+
+def _wasserstein_linear(
+    d: int, v_q: Floats, norm_q: Floats, p: Terms
+) -> tuple[list[Floats], list[Floats], Floats, Floats]:
+    rest = [p.squared_norm + d * p.variance, np.sqrt(p.variance)]
+    return (
+        rest,
+        [np.ones_like(v_q), -2.0 * d * np.sqrt(v_q)],
+        np.ones_like(p.variance),
+        np.full_like(v_q, -2.0),
+    )
 
 
 # The same when one of the two is diagonal, from the expanded squares.
@@ -383,8 +442,10 @@ def _negative_expected_likelihood(q: Gaussian, p: Gaussian) -> Floats:
 
 
 METRICS: dict[str, Metric] = {
-    "kl": Metric(divergences.kl, _kl_spherical, _kl_diagonal),
-    "reverse_kl": Metric(divergences.reverse_kl, _reverse_kl_spherical, _reverse_kl_diagonal),
+    "kl": Metric(divergences.kl, _kl_spherical, _kl_diagonal, _kl_linear),
+    "reverse_kl": Metric(
+        divergences.reverse_kl, _reverse_kl_spherical, _reverse_kl_diagonal, _reverse_kl_linear
+    ),
     "jeffreys": Metric(divergences.jeffreys, _jeffreys_spherical, _jeffreys_diagonal),
     "expected_likelihood": Metric(
         _negative_expected_likelihood,
@@ -393,7 +454,11 @@ METRICS: dict[str, Metric] = {
         non_negative=False,
     ),
     "wasserstein": Metric(
-        divergences.wasserstein, _wasserstein_spherical, _wasserstein_diagonal, squared=True
+        divergences.wasserstein,
+        _wasserstein_spherical,
+        _wasserstein_diagonal,
+        _wasserstein_linear,
+        squared=True,
     ),
 }
 """Every divergence that ``metric=`` accepts; ``"cosine"`` is not one of them."""

@@ -94,10 +94,16 @@ class Inference(Search):
         <2 spherical Gaussians in 2 dimensions>
         """
         words, contexts = [], []
-        for word, context, *position in pairs:
-            tokens = context.split() if isinstance(context, str) else list(context)
-            words.append(word)
-            contexts.append(self._window_of(tokens, position[0]) if position and position[0] is not None else tokens)
+        for pair in pairs:
+            context = pair[1]
+            if isinstance(context, str):
+                context = context.split()
+            elif not isinstance(context, (list, tuple)):
+                context = list(context)
+            if len(pair) > 2 and pair[2] is not None:
+                context = self._window_of(context, pair[2])
+            words.append(pair[0])
+            contexts.append(context)
         centres = np.array(self._rows(words), dtype=np.int64)
         rows = self._rows_or_minus_one(itertools.chain.from_iterable(contexts))
         # Offsets into the known ones among the context words.

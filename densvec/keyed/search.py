@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,15 +13,18 @@ from densvec.keyed.queries import Query, parse_query
 from densvec.keyed.ranking import BestOfBlocks, best
 from densvec.keyed.similarity import Similarity, unit
 from densvec.keyed.tables import KEY_TYPES
-from densvec.pairwise import approximate_distances, distances, exact_distances, find_metric, row_blocks
+from densvec.pairwise import approximate_distances, distances, find_metric, row_blocks
 
 Found: TypeAlias = list[tuple[str, float]]
 
 _SPARE = 10
 """How many more candidates than asked for are scored again exactly, to put right what rounding misplaced."""
 
-_BATCH = 128
+_BATCH = 512
 """Queries whose scores are computed together."""
+
+_BLOCK_ENTRIES = 1 << 19
+"""Scores of such a batch that are computed at a time."""
 
 
 class Search(Similarity):
@@ -97,7 +100,7 @@ class Search(Similarity):
         rows = best(scores, topn + len(asked) + (0 if metric == "cosine" else _SPARE))
         found, values = start + rows, scores[rows]
         if metric != "cosine" and len(query.items) == 1:
-            found, values = self._rescored(self._one_density(query.items[0]), query.signs, metric, found)
+            found, values = self._rescored(self._one_density(query.items[0]), query.signs[0], metric, found)
         return self._named(found, values, asked, topn)
 
     def most_similar_batch(
@@ -133,6 +136,8 @@ class Search(Similarity):
         [('cat', -1.4142...)]
         [('animal', -4.3588...)]
         """
+        if topn is not None and topn < 1:
+            return [[] for _ in queries]
         items = list(queries)
         stop = slice(0, restrict_vocab or None).indices(len(self.vectors))[1]
         if metric != "cosine":
@@ -308,52 +313,48 @@ class Search(Similarity):
         find_metric(metric)
         if not query.items:
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
+        values = distances(self._densities(query.items), self._density_table(), metric, start, stop)
         weights = np.array(query.signs) / np.abs(query.signs).sum()
-        table = self._density_table()
-        scores: Floats = 0.0 - weights @ distances(self._densities(query.items), table, metric, start, stop)
-        return scores
+        scores: Floats = values[0] * weights[0] if len(weights) == 1 else weights @ values
+        return np.subtract(0.0, scores, out=scores)
 
-    def _rescored(self, q: Gaussian, signs: Sequence[float], metric: str, rows: Any) -> tuple[Any, Floats]:
+    def _rescored(self, q: Gaussian, sign: float, metric: str, rows: Any) -> tuple[Any, Floats]:
         """Score candidates again without rounding errors, and put them in order."""
-        table = self._density_table()
-        scores = 0.0 - np.sign(signs[0]) * find_metric(metric).exact(q, table.densities(rows))
+        exact = find_metric(metric).exact(q, self._density_table().densities(rows))
+        scores = 0.0 - np.sign(sign) * exact
         order = np.argsort(-scores, kind="stable")
         return rows[order], scores[order]
 
     def _batch(self, items: list[Any], topn: int | None, stop: int, metric: str) -> Any:
         """Return the best keys of some queries, or all scores."""
-        if metric == "cosine":
-            vectors = np.array(
-                [unit(np.asarray(self._vector_of(item))) for item in items], self.vectors.dtype
-            )
-        else:
-            q = self._densities(items)
-            table = self._density_table()
+        q = None if metric == "cosine" else self._densities(items)
         if topn is None:
-            if metric != "cosine":
-                return 0.0 - distances(q, table, metric, 0, stop)
-            return np.array([self._cosines(vector, slice(0, stop)) for vector in vectors])
-        if topn < 1:
-            return [[] for _ in items]
-        found = BestOfBlocks(len(items), topn + 1 + (0 if metric == "cosine" else _SPARE))
-        if metric == "cosine":
-            divisors = self._divisors()
-            for rows in row_blocks(0, stop, len(items), 1 << 19):
-                scores = vectors @ self.vectors[rows].T
-                scores /= divisors[rows]
+            if q is not None:
+                return 0.0 - distances(q, self._density_table(), metric, 0, stop)
+            return np.concatenate([scores for _, scores in self._cosine_blocks(items, stop)], axis=1)
+        found = BestOfBlocks(len(items), topn + 1 + (0 if q is None else _SPARE))
+        if q is None:
+            for rows, scores in self._cosine_blocks(items, stop):
                 found.add(rows.start, scores)
         else:
-            for rows, values in approximate_distances(q, table, metric, 0, stop):
+            for rows, values in approximate_distances(q, self._density_table(), metric, 0, stop):
                 found.add(rows.start, np.negative(values, out=values))
         answers = []
-        for i, (item, (columns, values)) in enumerate(zip(items, found.result(), strict=True)):
-            if metric != "cosine":
-                values = 0.0 - exact_distances(q, table, metric, [i] * len(columns), columns)
-                order = np.argsort(-values, kind="stable")
-                columns, values = columns[order], values[order]
-            asked = {int(self.get_index(item))} if isinstance(item, KEY_TYPES) else set()
-            answers.append(self._named(columns, values, asked, topn))
+        for i, (columns, scores) in enumerate(found.result()):
+            if q is not None:
+                columns, scores = self._rescored(q[i], 1.0, metric, columns)
+            asked = {int(self.get_index(items[i]))} if isinstance(items[i], KEY_TYPES) else set()
+            answers.append(self._named(columns, scores, asked, topn))
         return answers
+
+    def _cosine_blocks(self, items: list[Any], stop: int) -> Iterator[tuple[slice, Floats]]:
+        """Yield the cosines of several items with all rows, by blocks of these."""
+        vectors = np.array([unit(self._vector_of(item)) for item in items], dtype=self.vectors.dtype)
+        divisors = self._divisors()
+        for rows in row_blocks(0, stop, len(items), _BLOCK_ENTRIES):
+            scores: Floats = vectors @ self.vectors[rows].T
+            scores /= divisors[rows]
+            yield rows, scores
 
     def _named(self, rows: Any, scores: Floats, asked: set[int], topn: int) -> Found:
         """Return keys and scores of the rows, without those asked for."""
