@@ -1,7 +1,8 @@
 """Files against gensim's: time to save, load and map, size, and the memory of processes that map one model.
 
 ``python -m benchmarks.files [--words V] [--size D] [--repeats N]``. The rivals take turns, so that a noisy
-machine disturbs both alike; figures are medians, with the best in brackets.
+machine disturbs both alike; figures are medians, with the best in brackets. Pages that processes
+share are counted once in PSS.
 """
 
 import argparse
@@ -69,14 +70,14 @@ def make_gensim(words, size):
 
 
 def time_in_turns(actions, repeats):
-    """Return the seconds of every action, for each of the rounds."""
+    """Return the seconds, by the clock and of the CPU, of every action in each of the rounds."""
     seconds = {name: [] for name in actions}
     for _ in range(repeats):
         for name, action in actions.items():
             gc.collect()
-            start = time.perf_counter()
+            start, cpu = time.perf_counter(), time.process_time()
             result = action()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append((time.perf_counter() - start, time.process_time() - cpu))
             del result
     return seconds
 
@@ -97,8 +98,8 @@ def _map_and_report(load, path, barrier, results):
     with open("/proc/self/smaps_rollup") as file:
         fields = dict(re.findall(r"^(\w+): +(\d+) kB", file.read(), re.M))
     barrier.wait()
-    results.put((int(fields["Pss"]) / 1024, int(fields["Rss"]) / 1024, total))
-    del held
+    results.put(int(fields["Pss"]) / 1024)
+    del held, total
 
 
 def load_densvec(path):
@@ -125,17 +126,22 @@ def load_gensim(path):
     return model, [model.wv.vectors, model.syn1neg]
 
 
-def nothing(path):
-    """Import both libraries and load nothing: what a process takes anyway."""
+def import_gensim(path):
+    """Import gensim and load nothing: what a process takes anyway."""
     import gensim.models
 
-    import densvec
+    return gensim.models, []
 
-    return (densvec, gensim.models), []
+
+def import_densvec(path):
+    """The same of ours."""
+    import densvec.keyed
+
+    return densvec.keyed, []
 
 
 def memory(load, path):
-    """Return the PSS and RSS, in MB, of several processes that load one file at the same time."""
+    """Return the memory (PSS), in MB, of several processes that load one file at the same time."""
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(PROCESSES), context.Queue()
     processes = [
@@ -146,19 +152,27 @@ def memory(load, path):
     figures = [results.get(timeout=300) for _ in processes]
     for process in processes:
         process.join()
-    return sum(pss for pss, _, _ in figures), sum(rss for _, rss, _ in figures)
+    return sum(figures)
 
 
 def print_times(seconds, rivals):
-    """Print a row per action and its ratio to the rival's, formed within each round."""
-    print(f"| {'action':34} | {'seconds (best)':>15} | ratio to the rival |")
-    print(f"|{'-' * 36}|{'-' * 17}|--------------------|")
+    """Print a row per action and its ratios to the rival's, formed within each round."""
+    print("| action | seconds (best) | CPU seconds (best) | ratio to the rival: seconds, CPU |")
+    print("|---|---|---|---|")
     for name, values in seconds.items():
+        clock, cpu = zip(*values, strict=True)
         ratio = ""
         if name in rivals:
-            rounds = [own / other for own, other in zip(values, seconds[rivals[name]], strict=True)]
-            ratio = f"{statistics.median(rounds):.2f}"
-        print(f"| {name:34} | {statistics.median(values):6.3f} ({min(values):.3f}) | {ratio:>18} |")
+            ratio = ", ".join(
+                f"{statistics.median(a / b for a, b in zip(own, other, strict=True)):.2f}"
+                for own, other in zip((clock, cpu), zip(*seconds[rivals[name]], strict=True), strict=True)
+            )
+        print(f"| {name} | {show(clock)} | {show(cpu)} | {ratio} |")
+
+
+def show(values):
+    """Return the median and the best."""
+    return f"{statistics.median(values):.3f} ({min(values):.3f})"
 
 
 def main(arguments=()):
@@ -219,15 +233,14 @@ def main(arguments=()):
         print(
             f"\n| {PROCESSES} processes that read all tables | PSS, MB | beyond the imports |\n|---|---|---|"
         )
-        base, _ = memory(nothing, ours)
-        print(f"| imports alone | {base:.0f} | |")
-        for name, load, path in [
-            ('gensim Word2Vec, mmap="r"', load_gensim, theirs),
-            ('densvec wv, mmap="r"', load_densvec, ours),
-            ("densvec wv, loaded without mmap", copy_densvec, ours),
+        bases = {load: memory(load, ours) for load in (import_gensim, import_densvec)}
+        for name, load, path, base in [
+            ('gensim Word2Vec, mmap="r"', load_gensim, theirs, import_gensim),
+            ('densvec wv, mmap="r"', load_densvec, ours, import_densvec),
+            ("densvec wv, loaded without mmap", copy_densvec, ours, import_densvec),
         ]:
-            pss, _ = memory(load, path)
-            print(f"| {name} | {pss:.0f} | {pss - base:.0f} |")
+            pss = memory(load, path)
+            print(f"| {name} | {pss:.0f} | {pss - bases[base]:.0f} |")
 
 
 if __name__ == "__main__":
