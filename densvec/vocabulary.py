@@ -382,7 +382,7 @@ def keep_probabilities(counts: ArrayLike, sample: float, total: int | None = Non
         How often each word occurs.
     sample : float
         The threshold t, useful between 1e-5 and 1e-3; 0 keeps everything. From 1 on it is a count, as in
-        gensim: t·total is then (3+√5)/2 times `sample`, which thins words that occur over 6.85 times `sample`.
+        gensim: t·total is then (3+√5)/2 times `sample`, and words over 6.85 times `sample` are thinned.
     total : int, optional
         Words of the corpus; by default the sum of `counts`.
 
