@@ -25,11 +25,11 @@ def pack_words(words: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     >>> packed["vocabulary.bytes"].tobytes(), packed["vocabulary.offsets"].tolist()
     (b'a\x00bc\x00', [0, 2, 5])
     """
-    encoded = [_encode(word) for word in words]
-    offsets = np.zeros(len(words) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(words)) + 1, out=offsets[1:])
-    data = b"\0".join([*encoded, b""])
-    return {"vocabulary.bytes": np.frombuffer(data, np.uint8), "vocabulary.offsets": offsets}
+    data = np.frombuffer(_encode("\0".join([*words, ""])), np.uint8)
+    ends = np.flatnonzero(data == 0) + 1
+    if len(ends) != len(words):  # some words hold a NUL themselves
+        ends = np.cumsum([len(_encode(word)) + 1 for word in words])
+    return {"vocabulary.bytes": data, "vocabulary.offsets": np.concatenate([[0], ends]).astype(np.int64)}
 
 
 def unpack_words(tensors: Mapping[str, npt.NDArray[Any]]) -> list[str]:
@@ -74,11 +74,11 @@ def unpack_vocabulary(tensors: Mapping[str, npt.NDArray[Any]]) -> tuple[list[str
     return words, index
 
 
-def _encode(word: str) -> bytes:
+def _encode(text: str) -> bytes:
     try:
-        return word.encode()
+        return text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, from text read with errors="surrogateescape"
-        return word.encode("utf-8", "surrogatepass")
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _decode(data: bytes) -> str:

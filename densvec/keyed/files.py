@@ -342,9 +342,10 @@ class Files(Densities, Lifecycle):
 
     def _tensors(self) -> Arrays:
         """Return all arrays by the names they have in a file."""
-        for key in self.index_to_key:
-            if not isinstance(key, str):
-                raise ValueError(f"only words can be saved as keys: got {key!r} of type {type(key).__name__}")
+        for kind in set(map(type, self.index_to_key)):
+            if not issubclass(kind, str):
+                key = next(key for key in self.index_to_key if type(key) is kind)
+                raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
         tensors: Arrays = {**persistence.pack_words(self.index_to_key), "means": self.vectors}
         if self.log_variances is not None:
             tensors["log_variances"] = self.log_variances
