@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import json
 import os
 import shutil
@@ -37,12 +38,13 @@ class Kind:
     label: str
     train: Callable[[str, Settings, Path], None]
     load: Callable[[Path], Any]
+    defaults: Callable[
+        [], str
+    ]  # what it is trained with unless told otherwise: another default, another model
     suffix: str = ".densvec"
 
 
-def _densvec(
-    class_name: str, **fixed: Any
-) -> tuple[Callable[[str, Settings, Path], None], Callable[[Path], Any]]:
+def _densvec(class_name: str, label: str, **fixed: Any) -> Kind:
     def train(corpus: str, settings: Settings, path: Path) -> None:
         import densvec
 
@@ -54,7 +56,13 @@ def _densvec(
 
         return getattr(densvec, class_name).load(str(path)).wv
 
-    return train, load
+    def defaults() -> str:
+        import densvec
+        from densvec.training.settings import Rates
+
+        return f"{densvec.__version__} {Rates()} {inspect.signature(getattr(densvec, class_name))} {fixed}"
+
+    return Kind(label, train, load, defaults)
 
 
 def _train_gensim(corpus: str, settings: Settings, path: Path) -> None:
@@ -94,12 +102,19 @@ def _load_gensim(path: Path) -> Any:
         )
 
 
+def _gensim_defaults() -> str:
+    import gensim
+    from gensim.models import Word2Vec
+
+    return f"{gensim.__version__} {inspect.signature(Word2Vec)}"
+
+
 KINDS: dict[str, Kind] = {
-    "bsg": Kind("BSG", *_densvec("BayesianSkipGram")),
-    "w2g-s": Kind("W2G(S)", *_densvec("Word2Gauss", covariance="spherical")),
-    "w2g-d": Kind("W2G(D)", *_densvec("Word2Gauss", covariance="diagonal")),
-    "sg": Kind("SG", *_densvec("SkipGram")),
-    "gensim": Kind("SG (gensim)", _train_gensim, _load_gensim, ".npz"),
+    "bsg": _densvec("BayesianSkipGram", "BSG"),
+    "w2g-s": _densvec("Word2Gauss", "W2G(S)", covariance="spherical"),
+    "w2g-d": _densvec("Word2Gauss", "W2G(D)", covariance="diagonal"),
+    "sg": _densvec("SkipGram", "SG"),
+    "gensim": Kind("SG (gensim)", _train_gensim, _load_gensim, _gensim_defaults, ".npz"),
 }
 
 
@@ -136,7 +151,7 @@ def fingerprint(corpus: str, name: str, settings: Settings) -> str:
         sample = [file.read(1 << 20)]
         file.seek(max(0, size - (1 << 20)))
         sample.append(file.read())
-    described = json.dumps([name, size, settings], sort_keys=True).encode()
+    described = json.dumps([name, KINDS[name].defaults(), size, settings], sort_keys=True).encode()
     return hashlib.sha256(described + b"".join(sample)).hexdigest()[:10]
 
 

@@ -118,14 +118,30 @@ def test_unknown_models_are_refused(script, place, models, complaint, capsys):
 
 
 def test_densities_get_all_tables_and_figures(script, place):
-    densvec = pytest.importorskip("densvec")
-    if not hasattr(densvec, "BayesianSkipGram"):
-        pytest.skip("the model has not landed")
-    out = call(script, place, "bsg,gensim")
+    import densvec
+
+    if not (hasattr(densvec, "Word2Gauss") and hasattr(densvec, "SkipGram")):
+        pytest.skip("the baselines have not landed")
+    out = call(script, place, "bsg,w2g-s,w2g-d,sg,gensim")
     markdown = (out / "tables.md").read_text()
     for number in range(1, 6):
         assert f"## Table {number}." in markdown
     assert "## BSG against the others" in markdown
+    found = json.loads((out / "tables.json").read_text())
+    assert list(found["reports"]) == ["BSG", "W2G(S)", "W2G(D)", "SG", "SG (gensim)"]
+    for label, expected in {
+        "BSG": "GAP lst_all encoder",
+        "W2G(D)": "F1 bbds kl",
+        "SG": "GAP lst_all add_output",
+    }.items():
+        assert expected in found["reports"][label][0]["figures"]
     for figure in ("figure5.png", "figure6.png"):
         assert (out / figure).read_bytes().startswith(b"\x89PNG")
         assert figure in markdown
+
+
+def test_bsg_beside_gensim(script, place):
+    out = call(script, place, "bsg,gensim")
+    markdown = (out / "tables.md").read_text()
+    assert "## BSG against the others" in markdown
+    assert (out / "figure6.png").read_bytes().startswith(b"\x89PNG")
