@@ -27,20 +27,7 @@ from densvec.cli.words import parse_marked, spellings
 from densvec.datasets import toy_language
 
 ROOT = Path(densvec.__file__).parent.parent
-QUICK = [
-    "--vector-size",
-    "12",
-    "--sample",
-    "0.01",
-    "--alpha",
-    "0.05",
-    "--epochs",
-    "3",
-    "--workers",
-    "1",
-    "--seed",
-    "3",
-]
+QUICK = shlex.split("--vector-size 12 --sample 0.01 --alpha 0.03 --epochs 3 --workers 1 --seed 3")
 SENTENCE = "flightless shy [[kiwi]] digs forest burrow"
 
 
@@ -162,7 +149,7 @@ class TestTrain:
         assert (model.vector_size, model.sample, model.alpha, model.epochs, model.seed) == (
             12,
             0.01,
-            0.05,
+            0.03,
             3,
             3,
         )
@@ -172,7 +159,7 @@ class TestTrain:
 
     def test_equals_the_library(self, trained, corpus):
         same = BayesianSkipGram(
-            corpus_file=corpus, vector_size=12, sample=0.01, alpha=0.05, epochs=3, workers=1, seed=3
+            corpus_file=corpus, vector_size=12, sample=0.01, alpha=0.03, epochs=3, workers=1, seed=3
         )
         np.testing.assert_array_equal(KeyedDensities.load(trained[0]).vectors, same.wv.vectors)
 
