@@ -159,11 +159,9 @@ cdef void encode(const void* loops, Tables* tables, Text* text, Scratch* scratch
         relu_sum(loops, hidden + (i - first) * H, contexts + (text.left[i] - low) * H, centres + (i - first) * H,
                  text.right[i] - text.left[i] + 1, i - text.left[i], H)
 
-    # means = hidden @ mean_head + mean_bias (+ means of the centres); log_variances = hidden @ variance_head + variance_bias
+    # means = hidden @ mean_head + mean_bias; log_variances = hidden @ variance_head + variance_bias
     for i in range(last - first):
         memcpy(means + i * D, tables.weights[MEAN_BIAS], D * sizeof(floating))
-        if tables.residual:
-            add_scaled(loops, means + i * D, <floating> 1, (<floating*> tables.means) + <size_t> text.tokens[first + i] * D, D)
         memcpy(log_variances + i * spread, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
     gemm(c'N', c'N', last - first, D, H, hidden, <floating*> tables.weights[MEAN_HEAD], 1, means)
     gemm(c'N', c'N', last - first, spread, H, hidden, <floating*> tables.weights[VARIANCE_HEAD], 1, log_variances)
@@ -325,6 +323,9 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
         if positives == 0:
             continue
         count = positives + (text.per if text.shared else text.per * positives) + 1
+        if tables.residual:  # only now: a word that the tile has often moves at each of its occurrences
+            add_scaled(loops, (<floating*> scratch.means) + c * D, <floating> 1,
+                       (<floating*> tables.means) + <size_t> text.tokens[i] * D, D)
         score_rows(loops, tables, scratch, c, count, following(text, i, last), text.per if i + 1 < last else 0, scores)
         hinge = hinge_of(loops, text, positives, count, margin, scores, shares)
         shares[count - 1] = kl_weight
