@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import time
 import warnings
 from typing import Any
+
+from densvec.streams import is_remote, local_path
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +60,13 @@ class Checkpoint:
         )
 
     def on_train_begin(self, model: Any) -> None:
-        """Start counting epochs and minutes."""
+        """Start counting epochs and minutes; a directory that cannot be written to is an error now, not later."""
+        if not is_remote(self.path):
+            folder = os.path.dirname(os.path.realpath(local_path(self.path)))
+            if not os.path.isdir(folder):
+                raise FileNotFoundError(errno.ENOENT, "There is no directory for the checkpoints", folder)
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(errno.EACCES, "Checkpoints cannot be written to", folder)
         self._epochs = 0
         self._saved_at = time.monotonic()
 

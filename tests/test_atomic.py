@@ -1,6 +1,7 @@
 """Saving is all or nothing: errors, full disks and SIGKILL leave the old file or the new, never a part."""
 
 import os
+import pathlib
 import stat
 import subprocess
 import sys
@@ -24,7 +25,8 @@ def run(script, *arguments):
         capture_output=True,
         text=True,
         timeout=300,
-        env={**os.environ, "PYTHONPATH": os.getcwd(), "OPENBLAS_NUM_THREADS": "1"},
+        cwd=pathlib.Path(__file__).parent.parent,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
 
 

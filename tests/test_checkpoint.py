@@ -65,6 +65,15 @@ def test_a_model_that_cannot_be_saved_is_an_error():
         train(Checkpoint("m"), Model(ValueError("means hold NaN")), 1)
 
 
+def test_a_directory_that_is_not_there_is_an_error_before_training(tmp_path):
+    model = Model()
+    with pytest.raises(FileNotFoundError, match="no directory"):
+        train(Checkpoint(tmp_path / "missing" / "m"), model, 1)
+    assert model.moment == 0
+    train(Checkpoint("s3://bucket/m"), model, 1)
+    assert model.saves == [("s3://bucket/m", 4)]
+
+
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="every_epochs=0"):
         Checkpoint("m", every_epochs=0)

@@ -16,7 +16,7 @@ from densvec.persistence import DensvecFileError
 WORDS = ["the", "New York", "\U0001f600", "line\nbreak", "nul\0inside", "\ud800", "", "日本語", "\0"]
 
 
-def make(words=WORDS, size=4, covariance="spherical", encoder=True, hidden=3, seed=0):
+def make(words=WORDS, size=4, covariance="spherical", encoder=True, residual=False, hidden=3, seed=0):
     rng = np.random.default_rng(seed)
 
     def table(*shape):
@@ -31,6 +31,7 @@ def make(words=WORDS, size=4, covariance="spherical", encoder=True, hidden=3, se
         mean_bias=table(size),
         variance_head=table(hidden, width),
         variance_bias=table(width),
+        residual=residual,
     )
     wv = KeyedDensities(size, covariance=covariance, encoder=network if encoder else None, window=7)
     wv.index_to_key, wv.key_to_index = list(words), {word: row for row, word in enumerate(words)}
@@ -53,6 +54,7 @@ def assert_same(a, b):
         np.testing.assert_array_equal(a.log_variances, b.log_variances)
     assert (a.encoder is None) == (b.encoder is None)
     if a.encoder is not None:
+        assert a.encoder.residual == b.encoder.residual
         for name, weights in a.encoder.arrays().items():
             np.testing.assert_array_equal(weights, getattr(b.encoder, name))
     assert set(a.expandos) == set(b.expandos)
@@ -73,12 +75,13 @@ class TestRoundTrips:
         size=st.integers(1, 5),
         covariance=st.sampled_from(["spherical", "diagonal", None]),
         encoder=st.booleans(),
+        residual=st.booleans(),
         mmap=st.sampled_from([None, "r", "c"]),
     )
     def test_everything_comes_back_and_saves_to_the_same_bytes(
-        self, path, words, size, covariance, encoder, mmap
+        self, path, words, size, covariance, encoder, residual, mmap
     ):
-        wv = make(words, size, covariance, encoder)
+        wv = make(words, size, covariance, encoder, residual)
         wv.save(path)
         again = KeyedDensities.load(path, mmap=mmap)
         assert_same(wv, again)

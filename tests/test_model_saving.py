@@ -5,6 +5,10 @@ import json
 import math
 import os
 import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -24,7 +28,6 @@ SETTINGS = {
     "sample": 1e-2,
     "batch_words": 500,
     "seed": 11,
-    "alpha": 0.05,
 }
 
 
@@ -89,6 +92,7 @@ class TestRoundTrips:
             "margin": 2.5,
             "pairing": "paired",
             "covariance": covariance,
+            "residual": covariance == "diagonal",
             "kl_weight": 0.5,
             "rates": {"mean": 3.0, "log_variance": 1.0, "embedding": 1.5, "encoder": 0.01},
             "comment": "é\0 \U0001f600",
@@ -116,6 +120,8 @@ class TestRoundTrips:
         assert again.lifecycle_events == model.lifecycle_events
         assert again.wv.index_to_key == model.wv.index_to_key
         assert again.wv.window == 3
+        assert again.wv.encoder.residual == parameters["residual"]
+        assert KeyedDensities.load(path).encoder.residual == parameters["residual"]
         content = path.read_bytes()
         again.save(path)
         assert path.read_bytes() == content
@@ -347,6 +353,37 @@ class TestCheckpoints:
         assert model._run.tally.chunks
         model.train(FEW)
         assert_same_tables(model, whole)
+
+    @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+    def test_a_training_process_that_was_killed(self, path, trained):
+        """The same, in earnest: SIGKILL while it trains and saves after every chunk."""
+        script = """
+            import sys
+            sys.path.insert(0, ".")
+            from densvec.callbacks import Checkpoint
+            from tests.test_model_saving import SENTENCES, SETTINGS, BayesianSkipGram
+            model = BayesianSkipGram(**SETTINGS)
+            model.build_vocab(SENTENCES)
+            class Report:
+                def on_batch_end(self, model):
+                    print(model._run.number, flush=True)
+            model.train(callbacks=[Checkpoint(sys.argv[1], every_minutes=0), Report()])
+        """
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(script), str(path)],
+            stdout=subprocess.PIPE,
+            cwd=pathlib.Path(__file__).parent.parent,
+        )
+        with process:
+            for line in process.stdout:
+                if line.strip() == b"2":  # the third epoch
+                    process.kill()
+                    break
+        model = BayesianSkipGram.load(path)
+        assert not model._run.finished
+        model.train(SENTENCES)
+        assert_same_tables(model, trained)
+        assert losses(model) == losses(trained)
 
     def test_checkpoints_do_not_disturb_training(self, path):
         plain = BayesianSkipGram(SENTENCES, **SETTINGS)

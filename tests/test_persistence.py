@@ -192,7 +192,7 @@ class TestMapping:
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "PYTHONPATH": os.getcwd()},
+            cwd=pathlib.Path(__file__).parent.parent,
         )
         before, after, dirty, anonymous = map(int, result.stdout.split())
         assert before < 4096  # kB, of 25,600: the header's page and what the kernel reads around it
