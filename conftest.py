@@ -1,4 +1,4 @@
-"""What every doctest may use: `np`, and `wv`, four words and their densities."""
+"""What every doctest may use, `np` and the four words of `wv`; how hypothesis runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from densvec.encoder import Encoder
 from densvec.keyed import KeyedDensities
+
+settings.register_profile("densvec", deadline=None)  # how long an example takes depends on the machine
+settings.load_profile("densvec")
 
 
 def example_densities() -> KeyedDensities:
