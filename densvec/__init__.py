@@ -7,13 +7,18 @@
 (10,)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from densvec._version import __version__
-from densvec.bsg import BayesianSkipGram
-from densvec.checkpoint import Checkpoint
-from densvec.gaussian import Gaussian
-from densvec.keyed import KeyedDensities
-from densvec.persistence import DensvecFileError
-from densvec.training.settings import DivergenceError
+
+if TYPE_CHECKING:
+    from densvec.bsg import BayesianSkipGram
+    from densvec.checkpoint import Checkpoint
+    from densvec.gaussian import Gaussian
+    from densvec.keyed import KeyedDensities
+    from densvec.persistence import DensvecFileError
+    from densvec.training.settings import DivergenceError
 
 __all__ = [
     "BayesianSkipGram",
@@ -24,3 +29,26 @@ __all__ = [
     "KeyedDensities",
     "__version__",
 ]
+
+# Imported when first asked for, so that a command that needs no model starts at once.
+_MODULES = {
+    "BayesianSkipGram": "densvec.bsg",
+    "Checkpoint": "densvec.checkpoint",
+    "DensvecFileError": "densvec.persistence",
+    "DivergenceError": "densvec.training.settings",
+    "Gaussian": "densvec.gaussian",
+    "KeyedDensities": "densvec.keyed",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'densvec' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
