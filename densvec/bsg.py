@@ -425,6 +425,9 @@ class BayesianSkipGram(DensityModel):
             **{f"training.adam_second.{name}": shape for name, shape in weights.items()},
         }
 
+    def _loss_scale(self) -> float:
+        return max(1.0, self.margin) * max(1.0, self.kl_weight)
+
     def _bytes_per_word(self) -> dict[str, int]:
         return {
             "means": 4 * self.vector_size,

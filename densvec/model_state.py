@@ -170,6 +170,10 @@ class ModelState(Lifecycle):
         """Return what trains ``wv``."""
         raise NotImplementedError
 
+    def _loss_scale(self) -> float:
+        """Return by how much the model's losses exceed those of usual parameters."""
+        return 1.0
+
     def _bytes_per_word(self) -> dict[str, int]:
         """Return the bytes that a word takes in each table, and in training."""
         raise NotImplementedError

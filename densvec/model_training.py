@@ -16,7 +16,7 @@ from densvec.callbacks import call
 from densvec.feed import Feed
 from densvec.model_state import Corpus, CorpusFile, ModelState
 from densvec.model_vocabulary import check_sources
-from densvec.training.loop import Loop, thread_limits
+from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
 from densvec.training.progress import Progress
 from densvec.training.run import Run, Tally
 from densvec.vocabulary import keep_probabilities, noise_weights
@@ -199,7 +199,9 @@ class Training(ModelState):
     def _train(self, run: Run, callbacks: tuple[Any, ...], report_delay: float) -> None:
         self._own_arrays()
         backend = self._make_backend()
-        self._loop = Loop(run, backend, self._feeds(), workers=self.workers)
+        self._loop = Loop(
+            run, backend, self._feeds(), workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale()
+        )
         progress = Progress(run, self.show_progress, report_delay)
         watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
 

@@ -24,8 +24,8 @@ OpenFeed: TypeAlias = Callable[[int, int], Feed]
 #: Called after each chunk with the tally of the epoch at hand and the seconds it has taken.
 OnChunk: TypeAlias = Callable[[Tally, float], None]
 
-#: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens.
-LOSS_BOUND = 1e9
+#: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens at most.
+LOSS_BOUND = 1e6
 
 
 class Loop:
@@ -38,12 +38,21 @@ class Loop:
     Ctrl-C, every chunk that was begun is finished, so that the position is exact and the run can be resumed.
     """
 
-    def __init__(self, run: Run, backend: Backend, open_feed: OpenFeed, *, workers: int = 1) -> None:
+    def __init__(
+        self,
+        run: Run,
+        backend: Backend,
+        open_feed: OpenFeed,
+        *,
+        workers: int = 1,
+        loss_bound: float = LOSS_BOUND,
+    ) -> None:
         self.run = run
         self.backend = backend
         self.gate = Gate()
         self._open_feed = open_feed
         self._workers = workers
+        self._loss_bound = loss_bound
         self._stop = threading.Event()
         self._counting = threading.Lock()
 
@@ -118,7 +127,7 @@ class Loop:
                     chunk, prepared = taken
                     alpha = run.alpha(chunk.words_before, run.tally.examples)
                     result = self.backend.step(prepared, alpha, worker)
-                    check_loss(result)
+                    check_loss(result, self._loss_bound)
                     with self._counting:
                         run.tally.add(chunk, result)
                 trained.put(True)
@@ -143,10 +152,10 @@ class _Unprepared:
         return chunk, chunk
 
 
-def check_loss(result: StepResult) -> None:
+def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
     """Raise DivergenceError if the loss of a chunk is not finite or beyond reason."""
     loss, hinge, kl = result.per_centre()
-    if result.centres and not loss <= LOSS_BOUND:
+    if result.centres and not loss <= bound:
         raise DivergenceError(
             f"training diverges: the loss per word is {loss:.3g} (hinge {hinge:.3g}, kl {kl:.3g}). Lower "
             "alpha. The densities are finite: an update that would have spoilt them was left out"

@@ -234,11 +234,9 @@ class _Optimiser:
         for gradient in (*gradients.rows, *gradients.weights.values()):
             gradient.masked_fill_(~finite, 0.0)
         encoded = batch.words[: batch.encoded]
-        curvature = _curvature(batch, rows, gradients.divergences, self.residual).masked_fill_(~finite, 0.0)
-        means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
-        log_variances = _natural_step(
-            rows.log_variances, gradients.rows.log_variances, rows.means.shape[1], alpha * rates.log_variance
-        )
+        weight = _weight(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
+        means = _implicit_step(rows, gradients.rows.means, weight, alpha * rates.mean)
+        log_variances = _natural_step(rows, gradients.rows.log_variances, weight, alpha * rates.log_variance)
         self.tables.means.index_copy_(0, batch.words, means)
         self.tables.log_variances.index_copy_(0, batch.words, log_variances)
         squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
@@ -267,38 +265,29 @@ class _Optimiser:
             self.weights[name].addcdiv_(first, scale, value=-rate / (1 - beta_first**steps))
 
 
-def _curvature(batch: Minibatch, rows: Rows, weights: Divergences, residual: bool) -> Tensor:
-    """Return Σ|a|/variance of each row, (U, 1|D): how steep the loss is in its mean, whatever the sign.
-
-    A residual posterior moves with its prior's mean, so that mean also has the steepness of all that the
-    posterior is contrasted with, but not that of its own divergence, which does not change when both move.
-    """
-    positives, negatives = weights.positives.abs(), weights.negatives.abs()
-    totals = rows.means.new_zeros(len(rows.means))
-    totals.index_add_(0, batch.contexts, positives)
-    totals.index_add_(0, batch.negatives.flatten(), negatives.flatten())
-    precisions = (-rows.log_variances).exp()
-    if not residual:
-        totals.index_add_(0, batch.centres, weights.priors.abs())
-        return totals[:, None] * precisions
-    curvature = totals[:, None] * precisions
-    owners = batch.centres.index_select(0, batch.owners)  # (P,)
-    curvature.index_add_(0, owners, positives[:, None] * precisions[batch.contexts])
-    of_negatives = (negatives[..., None] * precisions[batch.negatives]).sum(1)  # (B or P, 1|D)
-    shared = len(of_negatives) == len(batch.centres)
-    return curvature.index_add_(0, batch.centres if shared else owners, of_negatives)
+def _weight(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
+    """Return Σ|a| of each row, (U, 1): how much the divergences to that word weigh, whatever their sign."""
+    total = rows.means.new_zeros(len(rows.means))
+    total.index_add_(0, batch.centres, weights.priors.abs())
+    total.index_add_(0, batch.contexts, weights.positives.abs())
+    total.index_add_(0, batch.negatives.flatten(), weights.negatives.abs().flatten())
+    return total[:, None]
 
 
-def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
+def _implicit_step(rows: Rows, gradient: Tensor, weight: Tensor, rate: float) -> Tensor:
     """SGD with an implicit denominator: at any rate a mean moves at most onto the posteriors that pull it."""
-    return rows - rate * gradient / (1 + rate * curvature)
+    curvature = weight * (-rows.log_variances).exp()
+    return rows.means - rate * gradient / (1 + rate * curvature)
 
 
-def _natural_step(rows: Tensor, gradient: Tensor, dimensions: int, rate: float) -> Tensor:
-    """Natural gradient: over the Fisher information of a log-variance, D/2 spherical or 1/2 diagonal."""
-    fisher = 0.5 * dimensions / rows.shape[1]
-    step = (rate / fisher * gradient).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
-    return (rows - step).clamp_(*PRIOR_LOG_VARIANCE_BOUNDS)
+def _natural_step(rows: Rows, gradient: Tensor, weight: Tensor, rate: float) -> Tensor:
+    """Natural gradient: over the Fisher information of a log-variance, D/2 spherical or 1/2 diagonal.
+
+    The denominator is the means', for the curvature in these coordinates is Σ|a|.
+    """
+    fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
+    step = (rate / fisher * gradient / (1 + rate * weight)).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+    return (rows.log_variances - step).clamp_(*PRIOR_LOG_VARIANCE_BOUNDS)
 
 
 def _adagrad_step(rows: Tensor, gradient: Tensor, squares: Tensor, rate: float) -> Tensor:
