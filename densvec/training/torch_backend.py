@@ -235,7 +235,10 @@ class _Optimiser:
             gradient.masked_fill_(~finite, 0.0)
         encoded = batch.words[: batch.encoded]
         weight = _weight(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
-        means = _implicit_step(rows, gradients.rows.means, weight, alpha * rates.mean)
+        curvature = weight * (-rows.log_variances).exp()
+        if self.residual:
+            curvature += _steepness(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
+        means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
         log_variances = _natural_step(rows, gradients.rows.log_variances, weight, alpha * rates.log_variance)
         self.tables.means.index_copy_(0, batch.words, means)
         self.tables.log_variances.index_copy_(0, batch.words, log_variances)
@@ -274,10 +277,24 @@ def _weight(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
     return total[:, None]
 
 
-def _implicit_step(rows: Rows, gradient: Tensor, weight: Tensor, rate: float) -> Tensor:
+def _steepness(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
+    """Return Σ|a|/variance over all that a row's posteriors are contrasted with, (U, 1|D).
+
+    A residual posterior moves with its prior's mean, which therefore has the posterior's curvature too.
+    """
+    precisions = (-rows.log_variances).exp()
+    owners = batch.centres.index_select(0, batch.owners)  # (P,)
+    of_negatives = (weights.negatives.abs()[..., None] * precisions[batch.negatives]).sum(1)  # (B or P, 1|D)
+    total = torch.zeros_like(precisions)
+    total.index_add_(0, owners, weights.positives.abs()[:, None] * precisions[batch.contexts])
+    return total.index_add_(
+        0, batch.centres if len(of_negatives) == len(batch.centres) else owners, of_negatives
+    )
+
+
+def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
     """SGD with an implicit denominator: at any rate a mean moves at most onto the posteriors that pull it."""
-    curvature = weight * (-rows.log_variances).exp()
-    return rows.means - rate * gradient / (1 + rate * curvature)
+    return rows - rate * gradient / (1 + rate * curvature)
 
 
 def _natural_step(rows: Rows, gradient: Tensor, weight: Tensor, rate: float) -> Tensor:
