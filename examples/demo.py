@@ -24,14 +24,7 @@ from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
 
 # The generated language has few and short sentences: so words are thinned less than in real text, rates are higher.
-TOY_SETTINGS = {
-    "vector_size": 20,
-    "sample": 1e-2,
-    "alpha": 0.05,
-    "epochs": 10,
-    "margin": 10.0,
-    "shrink_windows": True,
-}
+TOY_SETTINGS = {"vector_size": 20, "sample": 0.01, "alpha": 0.05, "epochs": 20}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,69 @@
+"""Every example runs, on little data, as a user runs it: in a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from densvec.datasets import toy_language
+
+ROOT = Path(__file__).parents[1]
+SMALL = ["--sentences", "1500"]
+
+# What each example prints, whatever was learnt from so little.
+EXAMPLES = {
+    "quickstart": (SMALL, ["BayesianSkipGram<vocab=", "nearest to dog", "encoder"]),
+    "polysemy": (SMALL, ["kiwi", "bird / fruit", "of occurrences"]),
+    "lexical_substitution": (SMALL, ["kiwi", "jaguar", "mint"]),
+    "hypernym_direction": (SMALL, ["kakapo", "variance", "frequency"]),
+    "from_gensim": (SMALL, ["there are only means here", "gensim.models.keyedvectors"]),
+    "online_update": (["--sentences", "3000"], ["False", "True", "nearest to truck", "epoch 30"]),
+    "gpu_training": (["--sentences", "500", "--epochs", "1"], ["training on", "words/s"]),
+    "serving": ([*SMALL, "--processes", "2"], ["2,000 requests answered by 2 processes"]),
+}
+
+
+def run(name, arguments, directory):
+    """Run an example in a directory of its own and return what it prints."""
+    # From elsewhere, since an example must not depend on the checkout being the working directory.
+    path = os.pathsep.join([str(directory), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "error::DeprecationWarning:densvec", str(ROOT / "examples" / f"{name}.py")]
+    done = subprocess.run(
+        [*command, *arguments], cwd=directory, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def test_every_example_is_tested():
+    found = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert found == {*EXAMPLES, "demo", "paper_tables"}  # paper_tables has a test file of its own
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name, tmp_path):
+    arguments, expected = EXAMPLES[name]
+    printed = run(name, arguments, tmp_path)
+    for text in expected:
+        assert text in printed
+
+
+def test_the_demo_runs_without_torch_and_writes_its_picture(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ImportError('the demo imports torch')\n")
+    printed = run("demo", SMALL, tmp_path)
+    for text in ("(no context)", "substitutes", "kakapo", "kiwi.png"):
+        assert text in printed
+    assert (tmp_path / "demo" / "kiwi.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demo_on_ones_own_text(tmp_path):
+    toy_language(1500).write(tmp_path / "own.txt")
+    printed = run("demo", ["own.txt", "--out", "pictures"], tmp_path)
+    assert "Training on own.txt" in printed
+    assert "wide:" in printed
+    assert printed.count("(no context)") == 3
+    assert len(list((tmp_path / "pictures").glob("*.png"))) == 1
