@@ -31,6 +31,8 @@ def stems(word: str) -> set[str]:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 3:
             continue
+        if ending in ("d", "r", "st") and stem[-1] != "e":
+            continue  # baked, larger, largest; not star
         found.add(stem)
         if ending in ("ed", "ing", "er", "est", "es"):
             found.add(stem + "e")  # baked, baking

@@ -1,0 +1,175 @@
+"""Exchange with gensim, the original BSG, the projector and pandas."""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from gensim.models import KeyedVectors, Word2Vec
+from numpy.testing import assert_allclose, assert_array_equal
+
+from densvec import KeyedDensities
+
+WORDS = ["dog", "naïve", "犬", "cat"]
+
+
+@pytest.fixture(params=["spherical", "diagonal"])
+def wv(request):
+    rng = np.random.default_rng(5)
+    width = 1 if request.param == "spherical" else 3
+    wv = KeyedDensities(3, covariance=request.param)
+    counts = {"count": np.array([5, 9, 2, 7])}
+    wv.add_vectors(WORDS, rng.normal(size=(4, 3)), counts, log_variances=rng.normal(size=(4, width)))
+    return wv
+
+
+def test_gensim_and_back(wv):
+    keyed = wv.to_gensim()
+    assert isinstance(keyed, KeyedVectors)
+    assert keyed.get_vecattr("naïve", "count") == 9
+    theirs, ours = keyed.most_similar("dog", topn=3), wv.most_similar("dog", topn=3)
+    assert [word for word, _ in theirs] == [word for word, _ in ours]
+    keyed.vectors[0] = 0
+    assert wv.vectors[0].any()
+    back = KeyedDensities.from_gensim(wv.to_gensim(), variances=wv.variances)
+    assert back.index_to_key == wv.index_to_key
+    assert_array_equal(back.vectors, wv.vectors)
+    assert_allclose(back.log_variances, wv.log_variances, rtol=1e-5, atol=1e-6)
+    assert back.get_vecattr("naïve", "count") == 9
+    assert KeyedDensities.from_gensim(wv.to_gensim()).log_variances is None
+
+
+def test_from_a_gensim_model():
+    model = Word2Vec([["a", "b", "c"]] * 5, vector_size=4, min_count=1, workers=1, seed=1)
+    wv = KeyedDensities.from_gensim(model, variances=0.5)
+    assert_array_equal(wv["a"], model.wv["a"])
+    assert_array_equal(wv.variances, np.full((3, 1), 0.5, np.float32))
+    assert wv.get_vecattr("a", "count") == 5
+
+
+def test_wrong_variances_are_named(wv):
+    with pytest.raises(ValueError, match=r"variances have shape \(2, 1\)"):
+        KeyedDensities.from_gensim(wv.to_gensim(), variances=np.ones((2, 1)))
+    with pytest.raises(ValueError, match="the variance of 'naïve' is"):
+        KeyedDensities.from_gensim(wv.to_gensim(), variances=[[1.0], [-1.0], [1.0], [1.0]])
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+def test_word2vec_format_with_variances(tmp_path, wv, binary, header):
+    if binary and not header:
+        pytest.skip("a binary file needs its header")
+    means, variances = tmp_path / "means", tmp_path / "variances"
+    wv.save_word2vec_format(means, binary=binary, write_header=header, variances=variances)
+    loaded = KeyedDensities.load_word2vec_format(
+        means, binary=binary, no_header=not header, variances=variances
+    )
+    assert loaded.index_to_key == ["naïve", "cat", "dog", "犬"]  # by descending count
+    assert loaded.covariance == wv.covariance
+    for word in WORDS:
+        assert_array_equal(loaded[word], wv[word])
+        assert_allclose(loaded.get_variance(word), wv.get_variance(word), rtol=1e-5)
+    limited = KeyedDensities.load_word2vec_format(
+        means, binary=binary, no_header=not header, variances=variances, limit=2
+    )
+    assert limited.log_variances.shape[0] == 2
+    assert_array_equal(
+        KeyedVectors.load_word2vec_format(str(means), binary=binary, no_header=not header)["dog"], wv["dog"]
+    )
+
+
+def test_companions_that_do_not_fit_are_named(tmp_path, wv):
+    means, variances = tmp_path / "means", tmp_path / "variances"
+    wv.save_word2vec_format(means)
+    for text, message in [
+        ("1 1\ndog 1\n", "variances has no variance of 3 words, such as 'naïve'"),
+        ("4 2\ndog 1 1\nnaïve 1 1\n犬 1 1\ncat 1 1\n", "variances has 2 variances for each word"),
+        ("4 1\ndog 1\nnaïve 0\n犬 1\ncat 1\n", "variances: the variance of 'naïve' is"),
+        ("4 1\ndog 1\nnaïve nan\n犬 1\ncat 1\n", "variances: the variance of 'naïve' is"),
+        ("4 1\ndog 1\nnaïve\n犬 1\ncat 1\n", "variances: line 3"),
+    ]:
+        variances.write_text(text, encoding="utf8")
+        with pytest.raises(ValueError, match=message):
+            KeyedDensities.load_word2vec_format(means, variances=variances)
+
+
+def test_original_bsg_files(tmp_path, wv):
+    mu, sigma = tmp_path / "mu.vectors", tmp_path / "sigma.vectors"
+    wv.save_bsg_format(mu, sigma)
+    first = mu.read_text(encoding="utf8").splitlines()[0].split()
+    assert first[0] == "dog"
+    assert [float(number) for number in first[1:]] == pytest.approx(wv["dog"].tolist())
+    numbers = sigma.read_text(encoding="utf8").splitlines()[0].split()[1:]
+    assert [float(number) for number in numbers] == pytest.approx(wv.get_variance("dog").tolist())
+    loaded = KeyedDensities.load_bsg_format(mu, sigma)
+    assert loaded.index_to_key == WORDS
+    assert_array_equal(loaded.vectors, wv.vectors)
+    assert_allclose(loaded.log_variances, wv.log_variances, rtol=1e-5, atol=1e-6)
+
+
+def test_bsg_files_in_another_order(tmp_path):
+    mu, sigma = tmp_path / "mu.vectors", tmp_path / "sigma.vectors"
+    mu.write_text("dog 1.0 2.0\ncat 3.0 4.0\n")
+    sigma.write_text("cat 2.0\ndog 0.5\n")
+    loaded = KeyedDensities.load_bsg_format(mu, sigma)
+    assert_allclose(loaded.get_variance("dog"), [0.5])
+    mu.write_text("2 2\ndog 1.0 2.0\ncat 3.0 4.0\n")
+    sigma.write_text("2 1\ncat 2.0\ndog 0.5\n")
+    assert KeyedDensities.load_bsg_format(mu, sigma, no_header=False).index_to_key == ["dog", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dog 1 2\ncat 3\n", "mu.vectors: line 2: expected a word and 2 numbers, got 2 fields"),
+        ("dog 1 2\ncat 3 x\n", "mu.vectors: line 2: 'x' is no number"),
+        ("dog\n", "mu.vectors: line 1: expected a word and its numbers"),
+    ],
+)
+def test_damaged_bsg_files_are_named(tmp_path, text, message):
+    mu, sigma = tmp_path / "mu.vectors", tmp_path / "sigma.vectors"
+    mu.write_text(text)
+    sigma.write_text("dog 1\ncat 1\n")
+    with pytest.raises(ValueError, match=message):
+        KeyedDensities.load_bsg_format(mu, sigma)
+
+
+def test_projector(tmp_path, wv):
+    vectors, metadata = wv.save_projector(tmp_path / "projector")
+    rows = np.loadtxt(vectors, delimiter="\t", dtype=np.float32)
+    assert_array_equal(rows, wv.vectors)
+    table = pd.read_csv(metadata, sep="\t")
+    assert list(table.columns) == ["word", "frequency", "generality"]
+    assert table["word"].tolist() == WORDS
+    assert table["frequency"].tolist() == [5, 9, 2, 7]
+    assert_allclose(table["generality"], wv.generality(WORDS), rtol=1e-5)
+
+
+def test_projector_of_means_only(tmp_path):
+    wv = KeyedDensities(2)
+    wv.add_vectors(["dog", "two words"], np.eye(2))
+    _, metadata = wv.save_projector(tmp_path)
+    assert pathlib.Path(metadata).read_text() == "dog\ntwo words\n"  # a single column has no header
+
+
+def test_dataframe(wv):
+    frame = wv.to_dataframe()
+    assert list(frame.index) == WORDS
+    assert_allclose(frame["generality"], wv.generality(WORDS))
+    assert frame["count"].tolist() == [5, 9, 2, 7]
+    assert_array_equal(frame[["mean_0", "mean_1", "mean_2"]], wv.vectors)
+    if wv.covariance == "spherical":
+        assert_array_equal(frame[["variance"]], wv.variances)
+    else:
+        assert_array_equal(frame[["variance_0", "variance_1", "variance_2"]], wv.variances)
+    assert "generality" not in KeyedDensities.from_gensim(wv.to_gensim()).to_dataframe()
+
+
+@pytest.mark.parametrize(
+    ("module", "call"), [("gensim.models", "to_gensim"), ("pandas", "to_dataframe"), ("ot", "wmdistance")]
+)
+def test_missing_packages_are_named(wv, monkeypatch, module, call):
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    arguments = (["dog"], ["cat"]) if call == "wmdistance" else ()
+    with pytest.raises(ImportError, match="pip install"):
+        getattr(wv, call)(*arguments)

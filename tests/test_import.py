@@ -1,0 +1,19 @@
+"""What ``import densvec`` loads: nothing heavy."""
+
+import subprocess
+import sys
+
+HEAVY = ("torch", "matplotlib", "scipy.stats", "pandas", "gensim", "ot", "sklearn")
+
+
+def test_import_loads_nothing_heavy():
+    code = f"import sys, densvec; print([name for name in {HEAVY!r} if name in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there():
+    import densvec
+
+    for name in densvec.__all__:
+        assert getattr(densvec, name) is not None
