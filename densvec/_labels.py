@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ __all__ = ["Label", "place_labels"]
 # Where a label may go: directions from its point, the best first, at distances in points (1/72 inch).
 _DIRECTIONS = [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)]
 _DISTANCES = (5, 9, 14, 20, 28, 38, 50)
+_SWEEPS = 4  # how often each label may look for a better place
 _LEADER_FROM = 14  # from this distance on, a thin line joins a label to its point
 
 
@@ -36,7 +37,7 @@ class Label:
 def place_labels(ax: Axes, labels: Sequence[Label]) -> list[Any]:
     """Write labels beside their points where they cover neither each other nor other points, given room.
 
-    They are placed one after another, each at the place that costs least. Limits and size of the axes should
+    They are placed one after another, each where it costs least, a few times over. Limits and size of the axes should
     be final: the places are chosen for how the figure looks now.
 
     Returns
@@ -44,66 +45,72 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> list[Any]:
     list of matplotlib Annotation
         In the order of `labels`.
     """
-    figure: Any = ax.figure
-    while hasattr(figure, "parent"):  # out of nested subfigures
-        figure = figure.figure
+    if not labels:
+        return []
+    figure = ax.figure.canvas.figure  # the whole one, even if the axes are in a subfigure
     figure.draw_without_rendering()  # lets a layout engine move the axes before positions are read
     pixels = figure.dpi / 72
-    anchors = ax.transData.transform([(label.x, label.y) for label in labels]) if labels else np.empty((0, 2))
+    annotations = [_write(ax, label) for label in labels]
+    sizes = [np.array(annotation.get_window_extent().size) + pixels for annotation in annotations]
+    anchors = ax.transData.transform([(label.x, label.y) for label in labels])
     frame = np.array(ax.get_window_extent().extents)
     points = np.concatenate([anchors - 3 * pixels, anchors + 3 * pixels], axis=1)  # (n, 4): x0, y0, x1, y1
-    taken = np.empty((0, 4))
-    annotations = []
-    for i, label in enumerate(labels):
-        annotation = ax.annotate(
-            label.text,
-            (label.x, label.y),
-            xytext=(0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            color=label.colour,
-            fontsize=label.size,
-            fontweight=label.weight,
-            zorder=10,
-        )
-        size = np.array(annotation.get_window_extent().size) + pixels
-        offset, box, distance = _best_place(
-            anchors[i], size, pixels, frame, taken, np.delete(points, i, axis=0)
-        )
-        if distance >= _LEADER_FROM:
-            annotation.remove()
-            annotation = ax.annotate(
-                label.text,
-                (label.x, label.y),
-                xytext=tuple(offset / pixels),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                color=label.colour,
-                fontsize=label.size,
-                fontweight=label.weight,
-                zorder=10,
-                arrowprops={
-                    "arrowstyle": "-",
-                    "color": label.colour,
-                    "alpha": 0.5,
-                    "linewidth": 0.6,
-                    "shrinkB": 3,
-                },
-            )
-        else:
-            annotation.set_position(tuple(offset / pixels))
-        taken = np.vstack([taken, box])
-        annotations.append(annotation)
+    boxes = np.full((len(labels), 4), np.nan)
+    places: list[_Place] = []
+    for sweep in range(_SWEEPS):
+        for i in range(len(labels)):
+            taken = np.delete(boxes, i, axis=0) if sweep else boxes[:i]
+            place = _best_place(anchors[i], sizes[i], pixels, frame, taken, np.delete(points, i, axis=0))
+            boxes[i] = place.box
+            places[i : i + 1] = [place]
+    for annotation, label, place in zip(annotations, labels, places, strict=True):
+        annotation.set_position(tuple(place.offset / pixels))
+        if place.distance >= _LEADER_FROM:
+            _draw_leader(ax, label, place.offset / pixels)
     return annotations
+
+
+def _write(ax: Axes, label: Label) -> Any:
+    return ax.annotate(
+        label.text,
+        (label.x, label.y),
+        xytext=(0, 0),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        color=label.colour,
+        fontsize=label.size,
+        fontweight=label.weight,
+        zorder=10,
+    )
+
+
+def _draw_leader(ax: Axes, label: Label, offset: Floats) -> None:
+    """Join a label that stands far off to its point."""
+    style = {
+        "arrowstyle": "-",
+        "color": label.colour,
+        "alpha": 0.5,
+        "linewidth": 0.6,
+        "shrinkA": 6,
+        "shrinkB": 3,
+    }
+    ax.annotate("", (label.x, label.y), tuple(offset), textcoords="offset points", arrowprops=style)
+
+
+class _Place(NamedTuple):
+    """The offset of a label's centre from its point and its box, both in pixels, and its distance in points."""
+
+    offset: Floats
+    box: Floats
+    distance: float
 
 
 def _best_place(
     anchor: Floats, size: Floats, pixels: float, frame: Floats, taken: Floats, points: Floats
-) -> tuple[Floats, Floats, float]:
-    """Return the cheapest place: offset of the label's centre from its point, its box, and its distance."""
-    best: tuple[float, Any] = (np.inf, None)
+) -> _Place:
+    """Return the place that costs least."""
+    least, best = np.inf, None
     area = float(size[0] * size[1])
     for distance in _DISTANCES:
         for preference, (dx, dy) in enumerate(_DIRECTIONS):
@@ -118,10 +125,10 @@ def _best_place(
                 + 0.08 * distance
                 + 0.02 * preference
             )
-            if cost < best[0]:
-                best = (cost, (offset, box, distance))
-    offset, box, distance = best[1]
-    return offset, box, distance
+            if cost < least:
+                least, best = cost, _Place(offset, box, distance)
+    assert best is not None
+    return best
 
 
 def _overlaps(box: Floats, others: Floats) -> Floats:

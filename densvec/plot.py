@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,8 @@ __all__ = ["COLOURS", "plot_contexts", "plot_entailment", "plot_entropy", "plot_
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6A3D9A", "#7F7F7F")
 """Okabe and Ito's palette, without its yellow, which white paper swallows, and with two more."""
+
+Context: TypeAlias = "str | Sequence[str] | tuple[str | Sequence[str], int]"
 
 _GREY, _INK = "#888888", "#222222"
 
@@ -107,10 +109,11 @@ def plot_words(wv: KeyedDensities, words: Iterable[str], ax: Axes | None = None)
 def plot_contexts(
     wv: KeyedDensities,
     word: str,
-    contexts: Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]],
+    contexts: Mapping[str, Context] | Iterable[Context],
     ax: Axes | None = None,
     *,
     neighbours: int = 4,
+    landmarks: Iterable[str] | None = None,
 ) -> Axes:
     """Draw what a word means in several contexts.
 
@@ -124,11 +127,14 @@ def plot_contexts(
     word : str
         The word.
     contexts : mapping or iterable
-        The contexts, each a token list or a string of tokens; as a mapping, each with the name to draw.
+        The contexts, each a token list or a string of tokens, or a pair of a sentence and the word's position in
+        it; as a mapping, each by the name that the legend is to give it.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
     neighbours : int, optional
         How many of the words nearest to each posterior to draw as landmarks.
+    landmarks : iterable of str, optional
+        The words that may serve as landmarks; by default all.
 
     Examples
     --------
@@ -139,16 +145,19 @@ def plot_contexts(
     named = _named_contexts(contexts)
     if not named:
         raise ValueError("no contexts to draw: give at least one")
-    posteriors = wv.infer_posteriors([(word, context) for context in named.values()])
+    candidates = None if landmarks is None else list(landmarks)
+    nearest = []
+    for tokens, position in named.values():
+        ranking = (
+            wv.substitutes(word, tokens, candidates, neighbours, position=position) if neighbours else []
+        )
+        nearest.append([key for key, _ in ranking])
+    marks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
     prior = wv.density(word)
-    nearest = [
-        [key for key, _ in wv.substitutes(word, context, topn=neighbours)] if neighbours else []
-        for context in named.values()
-    ]
-    landmarks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
+    posteriors = wv.infer_posteriors([(word, *context) for context in named.values()])
     # A posterior counts as much as all its landmarks together: it is what the picture is about.
     means = [prior.mean, *np.repeat(posteriors.mean, max(neighbours, 1), axis=0)]
-    plane = Plane.fitted(np.array(means + ([*wv.density(landmarks).mean] if landmarks else [])))
+    plane = Plane.fitted(np.array(means + ([*wv.density(marks).mean] if marks else [])))
     ax = _blank_axes(ax)
     start = plane.points(prior.mean)
     handles = [_draw_ellipse(ax, plane, prior, _INK, alpha=0.04, linestyle="--")]
@@ -165,7 +174,7 @@ def plot_contexts(
             xytext=(start[0], start[1]),
             arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 3, "shrinkB": 0},
         )
-    for key in landmarks:
+    for key in marks:
         owners = [i for i, keys in enumerate(nearest) if key in keys]
         colour = COLOURS[owners[0] % len(COLOURS)] if len(owners) == 1 else _GREY
         x, y = plane.points(wv.density(key).mean)
@@ -200,7 +209,7 @@ def plot_generality(
     --------
     >>> ax = plot_generality(wv, words=["animal"])
     >>> ax.get_xscale(), ax.texts[0].get_text()
-    ('log', 'r = 0.77')
+    ('log', 'r = 0.66')
     """
     counts = wv.expandos.get("count")
     if counts is None:
@@ -395,14 +404,24 @@ def _dark(colour: str) -> Any:
 
 
 def _named_contexts(
-    contexts: Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]],
-) -> dict[str, str | Sequence[str]]:
-    """Return the contexts by name; one without a name goes by its words."""
-    if isinstance(contexts, Mapping):
-        return dict(contexts)
+    contexts: Mapping[str, Context] | Iterable[Context],
+) -> dict[str, tuple[str | Sequence[str], int | None]]:
+    """Return (tokens, position or None) by name; a context without a name goes by its words."""
     if isinstance(contexts, str):
         raise TypeError(f"contexts={contexts!r} is one string: give a list of contexts")
-    return {c if isinstance(c, str) else " ".join(c): c for c in contexts}
+    named = isinstance(contexts, Mapping)
+    pairs: Iterable[tuple[str | None, Any]] = (
+        contexts.items() if isinstance(contexts, Mapping) else ((None, context) for context in contexts)
+    )
+    found: dict[str, tuple[str | Sequence[str], int | None]] = {}
+    for name, context in pairs:
+        tokens: Any = context
+        position: int | None = None
+        if len(context) == 2 and isinstance(context[1], (int, np.integer)):
+            tokens, position = context
+        text = tokens if isinstance(tokens, str) else " ".join(tokens)
+        found[str(name) if named else text] = (tokens, position)
+    return found
 
 
 def _divergences(wv: KeyedDensities, pairs: Iterable[tuple[str, str]]) -> Floats:

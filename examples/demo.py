@@ -14,7 +14,8 @@ import itertools
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ import numpy as np
 from densvec import BayesianSkipGram, Gaussian, KeyedDensities
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
+
+Occurrence = tuple[list[str], int]  # a sentence, and the position of a word in it
 
 # The generated language has few and short sentences: so words are thinned less than in real text, rates are higher.
 TOY_SETTINGS = {"vector_size": 20, "sample": 0.01, "alpha": 0.05, "epochs": 20}
@@ -56,14 +59,11 @@ def show_toy_language(sentences: int, out: Path) -> None:
         next(o for o in corpus.occurrences("kiwi", 50) if o.sense == sense and len(o.sentence) > 7)
         for sense in ("fruit", "bird")
     )
-    show_contexts(wv, "kiwi", [(o.sentence, o.position) for o in (fruit, bird)], names_of_things(corpus))
+    places = [(o.sentence, o.position) for o in (fruit, bird)]
+    things = list(dict.fromkeys(itertools.chain.from_iterable(corpus.hypernyms)))  # no verbs, no adjectives
+    show_contexts(wv, "kiwi", places, wv.index_to_key, substitutes=things)
     show_hypernyms(wv, corpus)
-    draw(wv, "kiwi", [(o.sentence, o.position) for o in (fruit, bird)], out / "kiwi.png")
-
-
-def names_of_things(corpus: object) -> list[str]:
-    """Return the names of things, which can stand for each other: verbs and adjectives cannot."""
-    return list(dict.fromkeys(itertools.chain.from_iterable(corpus.hypernyms)))
+    draw(wv, "kiwi", places, out / "kiwi.png")
 
 
 def show_hypernyms(wv: KeyedDensities, corpus: object) -> None:
@@ -83,18 +83,16 @@ def show_hypernyms(wv: KeyedDensities, corpus: object) -> None:
 def show_own_text(path: str, out: Path) -> None:
     """Train on a file and show words of it whose meaning depends most on the context."""
     heading(f"Training on {path}")
-    model = BayesianSkipGram(vector_size=100)
-    wv = train(model, corpus_file=path).wv
-    words = frequent_words(wv)
+    wv = train(BayesianSkipGram(), corpus_file=path).wv
+    found = content_words(wv, occurrences(path, wv))
     heading("The widest and the narrowest of the frequent words")
-    order = sorted(words, key=wv.generality)
+    order = sorted(found, key=wv.generality)
     print("  wide:  ", ", ".join(order[:-11:-1]))
     print("  narrow:", ", ".join(order[:10]))
-    chosen = most_spread(wv, words, occurrences(path, wv, set(words)))
-    for i, (word, pair) in enumerate(chosen):
-        show_contexts(wv, word, pair)
+    for i, (word, pair) in enumerate(most_spread(wv, found)):
+        show_contexts(wv, word, pair, names=found)
         if i == 0:
-            draw(wv, word, pair, out / f"{word}.png" if word.isalnum() else out / "word.png")
+            draw(wv, word, pair, out / f"{word}.png", names=found)
 
 
 def train(
@@ -116,72 +114,94 @@ def train(
     return model
 
 
-def frequent_words(wv: KeyedDensities, most: int = 1500) -> list[str]:
-    """Return frequent words, without the most frequent, which carry grammar, and without numbers and signs."""
-    skip = min(100, len(wv) // 20)
-    return [word for word in wv.index_to_key[skip : skip + most] if word.isalpha() and len(word) > 2]
+@dataclass
+class Found:
+    """Where a word occurs: some sentences with its position in them, how often in all, and in how many places."""
+
+    examples: list[Occurrence] = field(default_factory=list)
+    count: int = 0
+    blocks: int = 0
+    last_block: int = -1
 
 
-Occurrence = tuple[list[str], int]
-
-
-def occurrences(
-    path: str, wv: KeyedDensities, words: set[str], per_word: int = 40
-) -> dict[str, list[Occurrence]]:
-    """Return sentences of the corpus with each word, up to a number, that give it some context."""
-    found: dict[str, list[Occurrence]] = defaultdict(list)
-    for sentence in LineSentence(path, limit=200_000):
-        if sum(token in wv for token in sentence) < 6:
-            continue
+def occurrences(path: str, wv: KeyedDensities, most: int = 3000, keep: int = 60) -> dict[str, Found]:
+    """Return where the frequent words of a text occur, in its first 10 million words at most."""
+    frequent = [word for word in wv.index_to_key[: most + 100] if word.isalpha() and len(word) > 2]
+    found = {word: Found() for word in frequent[min(100, len(frequent) // 20) :]}
+    words = 0
+    for sentence in LineSentence(path):
         for position, token in enumerate(sentence):
-            if token in words and len(found[token]) < per_word:
-                found[token].append((sentence, position))
-    return {word: places for word, places in found.items() if len(places) >= 4}
+            place = found.get(token)
+            if place is None:
+                continue
+            place.count += 1
+            if place.last_block != words // 2000:
+                place.last_block = words // 2000
+                place.blocks += 1
+                if len(place.examples) < keep and len(sentence) > 6:
+                    place.examples.append((sentence, position))
+        words += len(sentence)
+        if words > 10_000_000:
+            break
+    total = words // 2000 + 1
+    for place in found.values():  # how much more the word keeps together than if it fell anywhere
+        place.blocks /= total * -np.expm1(-place.count / total) or 1
+    return found
+
+
+def content_words(wv: KeyedDensities, found: dict[str, Found]) -> dict[str, list[Occurrence]]:
+    """Return the words that keep together in parts of the text: a word of grammar is spread all over it."""
+    order = sorted((word for word in found if len(found[word].examples) >= 5), key=lambda w: found[w].blocks)
+    return {word: found[word].examples for word in order[: max(20, len(order) // 2)]}
 
 
 def most_spread(
-    wv: KeyedDensities, words: Sequence[str], found: dict[str, list[Occurrence]], n: int = 3
+    wv: KeyedDensities, found: dict[str, list[Occurrence]], n: int = 3
 ) -> list[tuple[str, list[Occurrence]]]:
-    """Return the words whose posteriors differ most, each with the two occurrences that differ most."""
+    """Return the words whose posteriors fall into two groups most clearly, with an occurrence typical of each."""
     scored = []
-    for word in words:
-        places = found.get(word, [])
-        if not places:
-            continue
+    for word, places in found.items():
         posteriors = wv.infer_posteriors([(word, sentence, position) for sentence, position in places])
         apart = posteriors[:, None].jeffreys(posteriors[None, :])  # (occurrences, occurrences)
-        first, second = np.unravel_index(np.argmax(apart), apart.shape)
-        scored.append((float(np.median(apart)), word, [places[first], places[second]]))
+        ends = np.unravel_index(np.argmax(apart), apart.shape)
+        nearer = apart[:, ends].argmin(axis=1)
+        groups = [np.flatnonzero(nearer == side) for side in (0, 1)]
+        if min(map(len, groups)) < max(2, len(places) // 6):
+            continue  # one odd occurrence is not a sense
+        within = np.mean([apart[np.ix_(group, group)].mean() for group in groups])
+        between = apart[np.ix_(*groups)].mean()
+        typical = [places[group[apart[np.ix_(group, group)].sum(axis=1).argmin()]] for group in groups]
+        scored.append((float(between / (within + 1e-9)), word, typical))
     return [(word, pair) for _, word, pair in sorted(scored, reverse=True)[:n]]
 
 
 def show_contexts(
-    wv: KeyedDensities, word: str, places: Sequence[Occurrence], candidates: Iterable[str] | None = None
+    wv: KeyedDensities,
+    word: str,
+    places: Sequence[Occurrence],
+    names: Collection[str],
+    substitutes: Collection[str] | None = None,
 ) -> None:
-    """Print a word out of context and in contexts: entropy, nearest words, substitutes."""
+    """Print a word out of context and in contexts: its entropy, the words nearest to it, what can stand for it."""
     heading(f'"{word}" out of context and in {len(places)} contexts')
-    columns = [("(no context)", wv.density(word))]
+    densities = {"(no context)": wv.density(word)}
     for sentence, position in places:
-        columns.append((excerpt(sentence, position, wv.window), wv.infer(sentence, word, position)))
-    for text, density in columns:
-        substitutes = ranked(wv, word, density, candidates)
+        densities[excerpt(sentence, position, wv.window)] = wv.infer(sentence, word, position)
+    for text, density in densities.items():
         print(f"  {text}")
         print(f"      entropy      {float(density.entropy()):.1f} nats")
-        print(f"      nearest      {', '.join(ranked(wv, word, density, None))}")
-        if candidates is not None:
-            print(f"      substitutes  {', '.join(substitutes)}")
+        print(f"      nearest      {', '.join(nearest(wv, word, density, names))}")
+        if substitutes is not None:
+            print(f"      substitutes  {', '.join(nearest(wv, word, density, substitutes, 3))}")
 
 
-def ranked(
-    wv: KeyedDensities, word: str, density: Gaussian, candidates: Iterable[str] | None, topn: int = 6
+def nearest(
+    wv: KeyedDensities, word: str, density: Gaussian, names: Collection[str], topn: int = 6
 ) -> list[str]:
-    """Return the words whose priors are nearest to a density, by KL."""
-    allowed = None if candidates is None else set(candidates)
-    found = wv.most_similar(density, metric="kl", topn=None if allowed else topn + 1)
-    if allowed is not None:
-        order = np.argsort(-found, kind="stable")
-        return [key for i in order if (key := wv.index_to_key[i]) in allowed and key != word][:topn]
-    return [key for key, _ in found if key != word][:topn]
+    """Return those of the names whose priors are nearest to a density, by KL."""
+    keys = [name for name in names if name in wv and name != word]
+    order = np.argsort(density.kl(wv.density(keys)), kind="stable")
+    return [keys[i] for i in order[:topn]]
 
 
 def excerpt(sentence: Sequence[str], position: int, window: int) -> str:
@@ -191,7 +211,13 @@ def excerpt(sentence: Sequence[str], position: int, window: int) -> str:
     return " ".join(["…"] * (start > 0) + words[start:stop] + ["…"] * (stop < len(sentence)))
 
 
-def draw(wv: KeyedDensities, word: str, places: Sequence[Occurrence], path: Path) -> None:
+def draw(
+    wv: KeyedDensities,
+    word: str,
+    places: Sequence[Occurrence],
+    path: Path,
+    names: Collection[str] | None = None,
+) -> None:
     """Draw the word's prior and posteriors."""
     try:
         import matplotlib
@@ -201,11 +227,8 @@ def draw(wv: KeyedDensities, word: str, places: Sequence[Occurrence], path: Path
     matplotlib.use("agg")
     from densvec.plot import plot_contexts
 
-    contexts = {
-        excerpt(sentence, position, wv.window): [t for i, t in enumerate(sentence) if i != position]
-        for sentence, position in places
-    }
-    ax = plot_contexts(wv, word, contexts)
+    contexts = {excerpt(sentence, position, wv.window): (sentence, position) for sentence, position in places}
+    ax = plot_contexts(wv, word, contexts, landmarks=names)
     ax.figure.savefig(path, dpi=110)
     print(f"\nwrote {path}")
 
