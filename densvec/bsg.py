@@ -354,6 +354,7 @@ class BayesianSkipGram(DensityModel):
 
     def _start_tables(self, words: int, rng: np.random.Generator) -> None:
         size, hidden, variances = self.vector_size, self.hidden_size, self._variances
+        head = 0.1 if self.residual else 1.0  # a residual posterior starts near its prior
 
         def uniform(*shape: int, width: float = START) -> Any:
             return rng.uniform(-width, width, shape).astype(np.float32)
@@ -365,9 +366,9 @@ class BayesianSkipGram(DensityModel):
             embeddings=uniform(words, size),
             context_layer=uniform(size, hidden),
             centre_layer=uniform(size, hidden),
-            mean_head=uniform(hidden, size, width=np.sqrt(6 / (hidden + size))),
+            mean_head=uniform(hidden, size, width=head * np.sqrt(6 / (hidden + size))),
             mean_bias=np.zeros(size, np.float32),
-            variance_head=uniform(hidden, variances, width=np.sqrt(6 / (hidden + variances))),
+            variance_head=uniform(hidden, variances, width=head * np.sqrt(6 / (hidden + variances))),
             variance_bias=np.zeros(variances, np.float32),
             residual=self.residual,
         )
