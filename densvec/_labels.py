@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from densvec._arrays import Floats
 
@@ -34,11 +35,11 @@ class Label:
     weight: str = "normal"
 
 
-def place_labels(ax: Axes, labels: Sequence[Label]) -> list[Any]:
+def place_labels(ax: Axes, labels: Sequence[Label], avoid: npt.ArrayLike = ()) -> list[Any]:
     """Write labels beside their points where they cover neither each other nor other points, given room.
 
     They are placed one after another, each where it costs least, a few times over. Limits and size of the axes should
-    be final: the places are chosen for how the figure looks now.
+    be final: the places are chosen for how the figure looks now. `avoid` are more points to leave uncovered, (n, 2).
 
     Returns
     -------
@@ -54,7 +55,9 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> list[Any]:
     sizes = [np.array(annotation.get_window_extent().size) + pixels for annotation in annotations]
     anchors = ax.transData.transform([(label.x, label.y) for label in labels])
     frame = np.array(ax.get_window_extent().extents)
-    points = np.concatenate([anchors - 3 * pixels, anchors + 3 * pixels], axis=1)  # (n, 4): x0, y0, x1, y1
+    more = np.asarray(avoid, dtype=np.float64).reshape(-1, 2)
+    middles = np.concatenate([anchors, ax.transData.transform(more)]) if len(more) else anchors
+    points = np.concatenate([middles - 3 * pixels, middles + 3 * pixels], axis=1)  # (n, 4): x0, y0, x1, y1
     boxes = np.full((len(labels), 4), np.nan)
     places: list[_Place] = []
     for sweep in range(_SWEEPS):

@@ -155,19 +155,21 @@ def plot_contexts(
     marks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
     prior = wv.density(word)
     posteriors = wv.infer_posteriors([(word, *context) for context in named.values()])
-    # A posterior counts as much as all its landmarks together: it is what the picture is about.
-    means = [prior.mean, *np.repeat(posteriors.mean, max(neighbours, 1), axis=0)]
-    plane = Plane.fitted(np.array(means + ([*wv.density(marks).mean] if marks else [])))
+    # The landmarks are the map, on which the posteriors travel.
+    travellers = [] if len(marks) > 2 else list(posteriors.mean)
+    plane = Plane.fitted(np.array([prior.mean, *travellers, *(wv.density(marks).mean if marks else [])]))
     ax = _blank_axes(ax)
     start = plane.points(prior.mean)
     handles = [_draw_ellipse(ax, plane, prior, _INK, alpha=0.04, linestyle="--")]
     handles[0].set_label(f"{word} out of context")
     labels = [Label(word, start[0], start[1], _INK, size=11, weight="bold")]
+    arrows = []
     for i, name in enumerate(named):
         colour = COLOURS[i % len(COLOURS)]
         end = plane.points(posteriors.mean[i])
         handles.append(_draw_ellipse(ax, plane, posteriors[i], colour, alpha=0.25))
         handles[-1].set_label(name)
+        arrows.append(start + np.linspace(0.1, 1, 20)[:, None] * (end - start))
         ax.annotate(
             "",
             xy=(end[0], end[1]),
@@ -185,7 +187,7 @@ def plot_contexts(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False, fontsize=9, ncols=1
     )
     _fit_view(ax)
-    place_labels(ax, labels)
+    place_labels(ax, labels, avoid=np.concatenate(arrows))
     return ax
 
 
