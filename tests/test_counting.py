@@ -183,7 +183,10 @@ def test_a_very_long_line_is_cut_into_sentences(tmp_path):
 
 
 def test_counts_do_not_depend_on_the_hash_seed(zipfian):
-    script = f"from densvec.vocabulary import *; print(select(scan(corpus_file={str(zipfian)!r}), min_count=5).words[:99])"
+    script = (
+        "from densvec.vocabulary import scan, select; "
+        f"print(select(scan(corpus_file={str(zipfian)!r}), min_count=5).words[:99])"
+    )
     outputs = {
         subprocess.run(
             [sys.executable, "-c", script],
