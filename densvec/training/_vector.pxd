@@ -17,6 +17,14 @@ cdef extern from "_vector.h" nogil:
         void (*pull_diagonal_gradient)(float*, float*, float*, float*, const float*, const float*, const float*, const float*, float, int) noexcept nogil
         float (*contrast)(float*, float*, const float*, const float*, float, int, int) noexcept nogil
         void (*adam)(float*, float*, float*, const float*, float, float, float, int) noexcept nogil
+        void (*dots)(float*, float* const*, const float*, int, int) noexcept nogil
+        void (*exchange)(float* const*, float*, const float*, const float*, int, int) noexcept nogil
+        void (*squares)(float*, const float*, const float*, int) noexcept nogil
+        void (*energies)(float*, const float*, const float*, const float*, const float*, const float*, int, int) noexcept nogil
+        void (*slopes)(float*, float*, float*, const float*, const float*, const float*, float, int, int) noexcept nogil
+        void (*pull_each)(float*, float*, float*, const float*, const float*, float, int) noexcept nogil
+        void (*pull_each_gradient)(float*, float*, const float*, const float*, const float*, int) noexcept nogil
+        void (*descend)(float*, const float*, float, float, float, int) noexcept nogil
 
     ctypedef struct Loops_double:
         double (*squared_distance)(const double*, const double*, int) noexcept nogil
@@ -32,6 +40,14 @@ cdef extern from "_vector.h" nogil:
         void (*pull_diagonal_gradient)(double*, double*, double*, double*, const double*, const double*, const double*, const double*, double, int) noexcept nogil
         double (*contrast)(double*, double*, const double*, const double*, double, int, int) noexcept nogil
         void (*adam)(double*, double*, double*, const double*, double, double, double, int) noexcept nogil
+        void (*dots)(double*, double* const*, const double*, int, int) noexcept nogil
+        void (*exchange)(double* const*, double*, const double*, const double*, int, int) noexcept nogil
+        void (*squares)(double*, const double*, const double*, int) noexcept nogil
+        void (*energies)(double*, const double*, const double*, const double*, const double*, const double*, int, int) noexcept nogil
+        void (*slopes)(double*, double*, double*, const double*, const double*, const double*, double, int, int) noexcept nogil
+        void (*pull_each)(double*, double*, double*, const double*, const double*, double, int) noexcept nogil
+        void (*pull_each_gradient)(double*, double*, const double*, const double*, const double*, int) noexcept nogil
+        void (*descend)(double*, const double*, double, double, double, int) noexcept nogil
 
     const char* best_instruction_set()
     const Loops_float* float_loops_for(const char* instruction_set)
@@ -146,3 +162,69 @@ cdef inline void adam(const void* loops, floating* weights, floating* first, flo
         (<const Loops_float*> loops).adam(weights, first, second, gradient, scale, rate, epsilon, n)
     else:
         (<const Loops_double*> loops).adam(weights, first, second, gradient, scale, rate, epsilon, n)
+
+
+cdef inline void dots(const void* loops, floating* scores, floating** rows, const floating* x, int count, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).dots(scores, rows, x, count, n)
+    else:
+        (<const Loops_double*> loops).dots(scores, rows, x, count, n)
+
+
+cdef inline void exchange(const void* loops, floating** rows, floating* change, const floating* gains, const floating* x,
+                          int count, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).exchange(rows, change, gains, x, count, n)
+    else:
+        (<const Loops_double*> loops).exchange(rows, change, gains, x, count, n)
+
+
+cdef inline void squares(const void* loops, floating* out, const floating* a, const floating* b, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).squares(out, a, b, n)
+    else:
+        (<const Loops_double*> loops).squares(out, a, b, n)
+
+
+cdef inline void energies(const void* loops, floating* costs, const floating* squares, const floating* log_variance_a,
+                          const floating* variance_a, const floating* log_variance_b, const floating* variance_b,
+                          int likelihood, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).energies(costs, squares, log_variance_a, variance_a, log_variance_b, variance_b,
+                                               likelihood, n)
+    else:
+        (<const Loops_double*> loops).energies(costs, squares, log_variance_a, variance_a, log_variance_b, variance_b,
+                                               likelihood, n)
+
+
+cdef inline void slopes(const void* loops, floating* gain, floating* d_a, floating* d_b, const floating* squares,
+                        const floating* variance_a, const floating* variance_b, floating weight, int likelihood,
+                        int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).slopes(gain, d_a, d_b, squares, variance_a, variance_b, weight, likelihood, n)
+    else:
+        (<const Loops_double*> loops).slopes(gain, d_a, d_b, squares, variance_a, variance_b, weight, likelihood, n)
+
+
+cdef inline void pull_each(const void* loops, floating* row, floating* d_mean, floating* curvature, const floating* mean,
+                           const floating* gain, floating rate, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull_each(row, d_mean, curvature, mean, gain, rate, n)
+    else:
+        (<const Loops_double*> loops).pull_each(row, d_mean, curvature, mean, gain, rate, n)
+
+
+cdef inline void pull_each_gradient(const void* loops, floating* d_row, floating* d_mean, const floating* row,
+                                    const floating* mean, const floating* gain, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull_each_gradient(d_row, d_mean, row, mean, gain, n)
+    else:
+        (<const Loops_double*> loops).pull_each_gradient(d_row, d_mean, row, mean, gain, n)
+
+
+cdef inline void descend(const void* loops, floating* x, const floating* slope, floating rate, floating low, floating high,
+                         int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).descend(x, slope, rate, low, high, n)
+    else:
+        (<const Loops_double*> loops).descend(x, slope, rate, low, high, n)

@@ -224,11 +224,154 @@ TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL
     }
 }
 
+/* scores = rows @ x, four rows at a time so that their sums overlap                rows: (count,) addresses */
+TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count, int n) {
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
+        REAL sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+#pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
+        for (int d = 0; d < n; d++) {
+            sum0 += row0[d] * x[d];
+            sum1 += row1[d] * x[d];
+            sum2 += row2[d] * x[d];
+            sum3 += row3[d] * x[d];
+        }
+        scores[k] = sum0, scores[k + 1] = sum1, scores[k + 2] = sum2, scores[k + 3] = sum3;
+    }
+    for (; k < count; k++) scores[k] = LOOP(dot)(rows[k], x, n);
+}
+
+/* change += gains @ rows;  rows += outer(gains, x)             rows: (count,) addresses, one of them perhaps twice
+ * rows, change: INOUT */
+TARGET static void LOOP(exchange)(REAL *const *rows, REAL *restrict change, const REAL *restrict gains,
+                                  const REAL *restrict x, int count, int n) {
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+        REAL *first = rows[k], *second = rows[k + 1], gain = gains[k], other = gains[k + 1];
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL a = first[d];
+            first[d] = a + gain * x[d];
+            REAL b = second[d];
+            second[d] = b + other * x[d];
+            change[d] += gain * a + other * b;
+        }
+    }
+    for (; k < count; k++) {
+        REAL *row = rows[k], gain = gains[k];
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            change[d] += gain * row[d];
+            row[d] += gain * x[d];
+        }
+    }
+}
+
+/* out = (a - b)**2 */
+TARGET static void LOOP(squares)(REAL *restrict out, const REAL *restrict a, const REAL *restrict b, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) out[d] = (a[d] - b[d]) * (a[d] - b[d]);
+}
+
+/* log(x), x > 0 and normal: x = 2**k * m, m from 1/sqrt(2) to sqrt(2), log m = 2 atanh((m - 1) / (m + 1)) */
+INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
+#if EXACT_EXP
+    return log(x);
+#else
+    union { float value; int32_t bits; } number = {.value = x};
+    int32_t k = (number.bits - 0x3f3504f3) >> 23; /* 0x3f3504f3: sqrt(1/2) */
+    number.bits -= k * (1 << 23);
+    float z = (number.value - 1) / (number.value + 1), z2 = z * z;
+    return k * 0.693147180559945f + z * (2 + z2 * (2 / 3.0f + z2 * (2 / 5.0f + z2 * (2 / 7.0f + z2 * (2 / 9.0f)))));
+#endif
+}
+
+/* Minus the energy of one dimension of two Gaussians a and b:
+ * KL[a || b] = ((v_a + square) / v_b + log v_b - log v_a - 1) / 2, or
+ * minus their log expected likelihood, but for a constant, (square / (v_a + v_b) + log(v_a + v_b)) / 2 */
+TARGET static void LOOP(energies)(REAL *restrict costs, const REAL *restrict squares, const REAL *log_variance_a,
+                                  const REAL *variance_a, const REAL *log_variance_b, const REAL *variance_b, int likelihood,
+                                  int n) {
+    if (likelihood) {
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL sum = variance_a[d] + variance_b[d];
+            costs[d] = (squares[d] / sum + LOOP(logarithm)(sum)) / 2;
+        }
+    } else {
+#pragma omp simd
+        for (int d = 0; d < n; d++)
+            costs[d] = ((variance_a[d] + squares[d]) / variance_b[d] + log_variance_b[d] - log_variance_a[d] - 1) / 2;
+    }
+}
+
+/* The same, differentiated and times weight: gain * (mean_a - mean_b) is the slope in mean_a, d_a and d_b those in the
+ * log-variances. */
+TARGET static void LOOP(slopes)(REAL *restrict gain, REAL *restrict d_a, REAL *restrict d_b, const REAL *restrict squares,
+                                const REAL *variance_a, const REAL *variance_b, REAL weight, int likelihood, int n) {
+    if (likelihood) {
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL precision = 1 / (variance_a[d] + variance_b[d]);
+            REAL slope = weight * precision * (1 - squares[d] * precision) / 2;
+            gain[d] = weight * precision;
+            d_a[d] = slope * variance_a[d];
+            d_b[d] = slope * variance_b[d];
+        }
+    } else {
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL precision = 1 / variance_b[d];
+            gain[d] = weight * precision;
+            d_a[d] = weight * (variance_a[d] * precision - 1) / 2;
+            d_b[d] = weight * (1 - (variance_a[d] + squares[d]) * precision) / 2;
+        }
+    }
+}
+
+/* `pull` with a gain for each dimension, and an implicit step: at no rate does a row move beyond the mean.
+ * curvature += |gain|.                                         row, d_mean, curvature: INOUT */
+TARGET static void LOOP(pull_each)(REAL *restrict row, REAL *restrict d_mean, REAL *restrict curvature,
+                                   const REAL *restrict mean, const REAL *restrict gain, REAL rate, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL pull = gain[d] * (mean[d] - row[d]);
+        REAL strength = gain[d] < 0 ? -gain[d] : gain[d];
+        d_mean[d] += pull;
+        curvature[d] += strength;
+        row[d] += rate * pull / (1 + rate * strength);
+    }
+}
+
+/* The same without the update. */
+TARGET static void LOOP(pull_each_gradient)(REAL *restrict d_row, REAL *restrict d_mean, const REAL *restrict row,
+                                            const REAL *restrict mean, const REAL *restrict gain, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL pull = gain[d] * (mean[d] - row[d]);
+        d_mean[d] += pull;
+        d_row[d] -= pull;
+    }
+}
+
+/* x -= rate * slope, at most 1 at once and never out of [low, high] */
+TARGET static void LOOP(descend)(REAL *restrict x, const REAL *restrict slope, REAL rate, REAL low, REAL high, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL step = rate * slope[d];
+        step = step > 1 ? 1 : step < -1 ? -1 : step;
+        REAL moved = x[d] - step;
+        x[d] = moved > high ? high : moved < low ? low : moved;
+    }
+}
+
 /* The table of this number type and instruction set. */
 static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
     LOOP(squared_distance), LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull),
     LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
-    LOOP(contrast), LOOP(adam),
+    LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(exchange),
+    LOOP(squares), LOOP(energies), LOOP(slopes), LOOP(pull_each), LOOP(pull_each_gradient), LOOP(descend),
 };
 
 #undef BLOCK
