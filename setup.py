@@ -27,6 +27,8 @@ setup(
             extension("densvec._sentences"),
             extension("densvec._text"),
             extension("densvec.training._native"),
+            extension("densvec.training._skipgram"),
+            extension("densvec.training._word2gauss"),
         ],
         compiler_directives={
             "language_level": 3,
