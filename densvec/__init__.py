@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
     from densvec.persistence import DensvecFileError
+    from densvec.skipgram import SkipGram
     from densvec.training.settings import DivergenceError
+    from densvec.word2gauss import Word2Gauss
 
 __all__ = [
     "BayesianSkipGram",
@@ -27,6 +29,8 @@ __all__ = [
     "DivergenceError",
     "Gaussian",
     "KeyedDensities",
+    "SkipGram",
+    "Word2Gauss",
     "__version__",
 ]
 
@@ -38,6 +42,8 @@ _MODULES = {
     "DivergenceError": "densvec.training.settings",
     "Gaussian": "densvec.gaussian",
     "KeyedDensities": "densvec.keyed",
+    "SkipGram": "densvec.skipgram",
+    "Word2Gauss": "densvec.word2gauss",
 }
 
 

@@ -118,10 +118,6 @@ def test_unknown_models_are_refused(script, place, models, complaint, capsys):
 
 
 def test_densities_get_all_tables_and_figures(script, place):
-    import densvec
-
-    if not (hasattr(densvec, "Word2Gauss") and hasattr(densvec, "SkipGram")):
-        pytest.skip("the baselines have not landed")
     out = call(script, place, "bsg,w2g-s,w2g-d,sg,gensim")
     markdown = (out / "tables.md").read_text()
     for number in range(1, 6):
