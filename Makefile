@@ -4,7 +4,7 @@ BIN := .venv/bin
 NATIVE_TESTS := tests/test_native_backend.py tests/test_corpus.py tests/test_feed.py tests/test_vocabulary.py
 SOURCES := setup.py pyproject.toml constraints.txt $(wildcard densvec/*.pyx densvec/*/*.pyx densvec/*.h densvec/*/*.h)
 
-.PHONY: demo test lint bench sanitize fuzz wheel clean
+.PHONY: demo test lint docs bench sanitize fuzz wheel clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -29,6 +29,9 @@ test: .venv/dev-installed  ## run the whole test suite
 lint: .venv/dev-installed  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: .venv/dev-installed  ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 bench: .venv/dev-installed  ## print the benchmark tables (CORPUS=path: measure on that text)
 	$(BIN)/python -m benchmarks $(CORPUS)

@@ -1,0 +1,38 @@
+"""How Sphinx builds the documentation: `make docs`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import densvec
+
+project = "densvec"
+author = "The densvec developers"
+copyright = "2026, The densvec developers"
+release = version = densvec.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"densvec {release}"
+html_show_sphinx = False
+
+autodoc_typehints = "none"  # numpydoc's types are written for people
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+suppress_warnings = ["misc.highlighting_failure"]  # JSON with an ellipsis in it
