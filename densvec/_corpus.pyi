@@ -24,6 +24,15 @@ class Block:
         words_before: int = 0,
         examples: int | None = None,
     ) -> None: ...
+    @staticmethod
+    def trusted(
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        number: int,
+        words: int,
+        words_before: int,
+        examples: int,
+    ) -> Block: ...
 
 class Chunk:
     tokens: NDArray[np.int32]
@@ -55,9 +64,6 @@ class Chunk:
     def negative(self) -> int: ...
     def __len__(self) -> int: ...
     def centres_and_contexts(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
-
-class AliasTable:
-    def __init__(self, weights: ArrayLike) -> None: ...
 
 class Sampler:
     size: int

@@ -133,6 +133,14 @@ cdef class Block:
         self.words_before = words_before
         self.examples = len(self.sentences) - 1 if examples is None else examples
 
+    @staticmethod
+    def trusted(ids, sentences, number, words, words_before, examples):
+        """Return a block of read-only int32 arrays that need no check: for the readers of this package."""
+        cdef Block block = Block.__new__(Block)
+        block.ids, block.sentences = frozen(ids), frozen(sentences)
+        block.number, block.words, block.words_before, block.examples = number, words, words_before, examples
+        return block
+
     def __repr__(self):
         return f"Block(number={self.number}, words={self.words}, known={len(self.ids)}, examples={self.examples})"
 
@@ -241,81 +249,107 @@ cdef struct Cell:
     int32_t alias           # otherwise this one
 
 
-cdef class AliasTable:
-    """Draws words in proportion to weights, in O(1) (Walker's method, Vose's construction)."""
+cdef struct Alias:
+    # Words in proportion to weights, in O(1) per draw (Walker's method, Vose's construction).
+    const Cell *cells
+    uint32_t size
+    const double *cumulated     # sums of the weights up to each word
 
-    cdef object buffer          # owns the cells
-    cdef Cell *cells
-    cdef uint32_t size
-    cdef readonly object cumulative
-    cdef const double *cumulated
 
-    def __init__(self, weights):
-        scaled_array = np.array(weights, dtype=np.float64)
-        total = scaled_array.sum()
-        self.size = len(scaled_array)
-        # The cumulative weights serve the rare draw that must avoid a word of overwhelming weight.
-        self.cumulative = np.cumsum(scaled_array)
-        cdef const double[::1] cumulated = self.cumulative
-        self.cumulated = &cumulated[0]
-        scaled_array *= self.size / total
-        buffer = np.zeros((self.size, 2), np.uint32)
-        cdef uint32_t[:, ::1] cells = buffer
-        self.buffer = buffer
-        self.cells = <Cell *>&cells[0, 0]
-        cdef double[::1] scaled = scaled_array                  # INOUT
-        cdef int32_t[::1] poor = np.empty(self.size, np.int32)  # TMP: cells below the average weight
-        cdef int32_t[::1] rich = np.empty(self.size, np.int32)  # TMP
-        cdef Py_ssize_t n_poor = 0, n_rich = 0, i
-        cdef int32_t p, r
-        with nogil:
-            for i in range(self.size):
-                self.cells[i].threshold = 0xFFFFFFFFU
-                self.cells[i].alias = <int32_t>i
-                if scaled[i] < 1.0:
-                    poor[n_poor] = <int32_t>i
-                    n_poor += 1
-                else:
-                    rich[n_rich] = <int32_t>i
-                    n_rich += 1
-            while n_poor and n_rich:
-                n_poor -= 1
-                p, r = poor[n_poor], rich[n_rich - 1]
-                self.cells[p].threshold = <uint32_t>ldexp(scaled[p], 32)
-                self.cells[p].alias = r
-                scaled[r] -= 1.0 - scaled[p]
-                if scaled[r] < 1.0:
-                    n_rich -= 1
-                    poor[n_poor] = r
-                    n_poor += 1
+cdef inline int32_t draw_word(const Alias *table, Random *rng) noexcept nogil:
+    cdef uint64_t bits = draw(rng)
+    cdef uint32_t word = below(bits, table.size)
+    cdef Cell cell = table.cells[word]
+    return <int32_t>word if <uint32_t>bits < cell.threshold else cell.alias
 
-    cdef inline int32_t draw(self, Random *rng) noexcept nogil:
-        cdef uint64_t bits = draw(rng)
-        cdef uint32_t i = below(bits, self.size)
-        return <int32_t>i if <uint32_t>bits < self.cells[i].threshold else self.cells[i].alias
 
-    cdef int32_t draw_except(self, int32_t word, Random *rng) noexcept nogil:
-        """A draw from the weights without `word`'s; some other word must have weight."""
-        cdef int32_t drawn
-        cdef int tries
-        for tries in range(16):
-            drawn = self.draw(rng)
-            if drawn != word:
-                return drawn
-        # `word` has almost all the weight: invert the cumulative weights with its share cut out.
-        cdef const double *c = self.cumulated
-        cdef double start = c[word - 1] if word else 0.0
-        cdef double point = unit(draw(rng)) * (c[self.size - 1] - (c[word] - start))
-        if point >= start:
-            point += c[word] - start
-        cdef Py_ssize_t low = 0, high = self.size - 1, middle
-        while low < high:                       # the first entry above `point`
-            middle = (low + high) // 2
-            if c[middle] > point:
-                high = middle
+cdef int32_t draw_around(const Alias *table, int32_t word, Random *rng) noexcept nogil:
+    """A draw from the weights without `word`'s, which has most of them: inverts the sums with its share cut out."""
+    cdef const double *c = table.cumulated
+    cdef double start = c[word - 1] if word else 0.0
+    cdef double point = unit(draw(rng)) * (c[table.size - 1] - (c[word] - start))
+    if point >= start:
+        point += c[word] - start
+    cdef Py_ssize_t low = 0, high = table.size - 1, middle
+    while low < high:                       # the first sum above `point`
+        middle = (low + high) // 2
+        if c[middle] > point:
+            high = middle
+        else:
+            low = middle + 1
+    return <int32_t>low
+
+
+cdef inline int32_t draw_except(const Alias *table, int32_t word, Random *rng) noexcept nogil:
+    """A draw from the weights without `word`'s; some other word must have weight."""
+    cdef int32_t drawn
+    cdef int tries
+    for tries in range(16):
+        drawn = draw_word(table, rng)
+        if drawn != word:
+            return drawn
+    return draw_around(table, word, rng)
+
+
+cdef object alias_cells(weights):
+    """The cells of an alias table, as an array of (threshold, alias)."""
+    cdef Py_ssize_t size = len(weights), n_poor = 0, n_rich = 0, i
+    cell_array = np.zeros((size, 2), np.uint32)
+    cdef uint32_t[:, ::1] cells = cell_array                        # OUT
+    cdef double[::1] scaled = weights * (size / weights.sum())      # INOUT
+    cdef int32_t[::1] poor = np.empty(size, np.int32)               # TMP: cells below the average weight
+    cdef int32_t[::1] rich = np.empty(size, np.int32)               # TMP
+    cdef int32_t p, r
+    with nogil:
+        for i in range(size):
+            cells[i, 0] = 0xFFFFFFFFU
+            cells[i, 1] = <uint32_t>i
+            if scaled[i] < 1.0:
+                poor[n_poor] = <int32_t>i
+                n_poor += 1
             else:
-                low = middle + 1
-        return <int32_t>low
+                rich[n_rich] = <int32_t>i
+                n_rich += 1
+        while n_poor and n_rich:
+            n_poor -= 1
+            p, r = poor[n_poor], rich[n_rich - 1]
+            cells[p, 0] = <uint32_t>ldexp(scaled[p], 32)
+            cells[p, 1] = <uint32_t>r
+            scaled[r] -= 1.0 - scaled[p]
+            if scaled[r] < 1.0:
+                n_rich -= 1
+                poor[n_poor] = r
+                n_poor += 1
+    return cell_array
+
+
+cdef int draw_shared(int32_t[:, ::1] negatives, const Alias *noise, Random rng) except -1:
+    """Negatives of each centre; `rng` is a copy, which the compiler can keep in registers."""
+    cdef Py_ssize_t i, n = negatives.shape[0] * negatives.shape[1]
+    cdef int32_t *out = &negatives[0, 0]                            # OUT
+    cdef Alias table = noise[0]
+    with nogil:
+        for i in range(n):
+            out[i] = draw_word(&table, &rng)
+    return 0
+
+
+cdef int draw_paired(int32_t[:, ::1] negatives, const int32_t[::1] tokens, const int32_t[::1] bounds,
+                     const int32_t[::1] radii, const Alias *noise, Random rng) except -1:
+    """Negatives of each pair, never the context word itself."""
+    cdef Py_ssize_t s, i, j, k, a, b, n = negatives.shape[1]
+    cdef int32_t *out = &negatives[0, 0]                            # OUT
+    cdef Alias table = noise[0]
+    with nogil:
+        for s in range(bounds.shape[0] - 1):
+            a, b = bounds[s], bounds[s + 1]
+            for i in range(a, b):
+                for j in range(max(a, i - radii[i]), min(b, i + radii[i] + 1)):
+                    if j != i:
+                        for k in range(n):
+                            out[0] = draw_except(&table, tokens[j], &rng)
+                            out += 1
+    return 0
 
 
 cdef class Sampler:
@@ -354,8 +388,8 @@ cdef class Sampler:
     cdef readonly bint shrink_windows
     cdef readonly str pairing
     cdef readonly object seed
-    cdef object thresholds
-    cdef AliasTable noise
+    cdef object thresholds, cells, cumulated        # own the memory behind `noise`
+    cdef Alias noise
     cdef uint64_t seed_bits
     cdef int64_t sole            # the only word with noise weight, or -1
 
@@ -384,9 +418,15 @@ cdef class Sampler:
         self.pairing = pairing
         self.seed = seed
         self.seed_bits = int(seed) & 0xFFFFFFFFFFFFFFFF
-        # 2**32 stands for "always": no random number is spent on it.
+        # 2**32 stands for "always": 32 random bits are below it whatever they are.
         self.thresholds = (np.minimum(keep, 1.0) * 4294967296.0).astype(np.uint64)
-        self.noise = AliasTable(noise)
+        self.cells = alias_cells(noise)
+        self.cumulated = np.cumsum(noise)
+        cdef const uint32_t[:, ::1] cells = self.cells
+        cdef const double[::1] cumulated = self.cumulated
+        self.noise.size = <uint32_t>self.size
+        self.noise.cells = <const Cell *>&cells[0, 0]
+        self.noise.cumulated = &cumulated[0]
 
     def sample(self, Block block not None, int64_t epoch):
         """Return the chunk of a block in an epoch. Holds the GIL only to allocate."""
@@ -396,27 +436,28 @@ cdef class Sampler:
         token_array = np.empty(ids.shape[0], np.int32)
         bound_array = np.empty(block_bounds.shape[0], np.int32)
         cdef int32_t[::1] tokens = token_array, bounds = bound_array    # OUT
-        cdef Py_ssize_t n = 0, s = 0, k, i
-        cdef int32_t word, unknown = -1
-        cdef uint64_t threshold
+        cdef Py_ssize_t n = 0, s = 0, k, i, size = self.size
+        cdef int32_t word = 0
+        cdef bint unknown = False
         with nogil:
-            # [word for word in sentence if keep[word] > rng.random()], sentence by sentence, without empty ones
+            # [word for word in sentence if rng.random() < keep[word]], sentence by sentence, without empty ones;
+            # every token is written, and stays if n moves on: a branch on it could not be predicted
             bounds[0] = 0
             for k in range(block_bounds.shape[0] - 1):
                 for i in range(block_bounds[k], block_bounds[k + 1]):
                     word = ids[i]
-                    if word >= self.size:
-                        unknown = word
+                    if not 0 <= word < size:
+                        unknown = True
                         break
-                    threshold = thresholds[word]
-                    if threshold == 4294967296ULL or (draw(&rng) >> 32) < threshold:
-                        tokens[n] = word
-                        n += 1
+                    tokens[n] = word
+                    n += (draw(&rng) >> 32) < thresholds[word]
+                if unknown:
+                    break
                 if n > bounds[s]:
                     s += 1
                     bounds[s] = <int32_t>n
-        if unknown >= 0:
-            raise ValueError(f"block {block.number} holds word id {unknown}, but the sampler knows {self.size} words")
+        if unknown:
+            raise ValueError(f"block {block.number} holds word id {word}, but the sampler knows {self.size} words")
         # A view would keep the larger buffer alive; a copy of the kept tokens costs less than a token's draw.
         token_array, bound_array = token_array[:n].copy(), bound_array[: s + 1].copy()
         radius_array = np.empty(n, np.int32)
@@ -435,14 +476,14 @@ cdef class Sampler:
         negative_array = np.empty((pairs if paired else n, self.negative), np.int32)
         if negative_array.size:
             if not paired:
-                self._draw_shared(negative_array, &rng)
+                draw_shared(negative_array, &self.noise, rng)
             elif self.sole >= 0:
                 raise ValueError(
                     f"paired negatives must differ from their positive, but only word {self.sole} has noise weight: "
                     'use more words or pairing="shared"'
                 )
             else:
-                self._draw_paired(negative_array, tokens, bounds, radii, &rng)
+                draw_paired(negative_array, tokens, bounds, radii, &self.noise, rng)
 
         cdef Chunk chunk = Chunk.__new__(Chunk)
         chunk.tokens = frozen(token_array)
@@ -457,26 +498,3 @@ cdef class Sampler:
         chunk.examples = block.examples
         chunk.pairs = pairs
         return chunk
-
-    cdef int _draw_shared(self, int32_t[:, ::1] negatives, Random *rng) except -1:
-        cdef Py_ssize_t i
-        cdef int32_t *out = &negatives[0, 0]
-        with nogil:
-            for i in range(negatives.shape[0] * negatives.shape[1]):
-                out[i] = self.noise.draw(rng)
-        return 0
-
-    cdef int _draw_paired(self, int32_t[:, ::1] negatives, const int32_t[::1] tokens, const int32_t[::1] bounds,
-                          const int32_t[::1] radii, Random *rng) except -1:
-        cdef Py_ssize_t s, i, j, k, a, b
-        cdef int32_t *out = &negatives[0, 0]
-        with nogil:
-            for s in range(bounds.shape[0] - 1):
-                a, b = bounds[s], bounds[s + 1]
-                for i in range(a, b):
-                    for j in range(max(a, i - radii[i]), min(b, i + radii[i] + 1)):
-                        if j != i:
-                            for k in range(self.negative):
-                                out[0] = self.noise.draw_except(tokens[j], rng)
-                                out += 1
-        return 0

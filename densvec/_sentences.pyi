@@ -1,6 +1,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from densvec._corpus import Block
 from densvec.trimming import TrimRule
 
@@ -28,4 +31,5 @@ class SentenceCounter:
         progress_per: int = 10000,
     ) -> None: ...
     def prune(self, trim_rule: TrimRule | None = None) -> None: ...
-    def counts(self) -> dict[Any, int]: ...
+    def counts(self, min_count: int = 0) -> dict[Any, int]: ...
+    def frequencies(self) -> NDArray[np.int64]: ...

@@ -1,7 +1,7 @@
 """Counting and encoding corpora that are Python iterables of token lists."""
 
 from cpython.dict cimport PyDict_GetItemWithError
-from cpython.long cimport PyLong_AsLong
+from cpython.long cimport PyLong_AsLongLong
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, realloc
@@ -93,6 +93,7 @@ cdef class SentenceReader:
         cdef IntVector ids = IntVector(), bounds = IntVector()
         cdef int64_t words = 0, examples = 0
         cdef Py_ssize_t i, stop
+        cdef long long number
         cdef PyObject *found
         bounds.push(0)
         while words < chunk_words:
@@ -109,7 +110,10 @@ cdef class SentenceReader:
             for i in range(self.offset, stop):
                 found = PyDict_GetItemWithError(self.index, tokens[i])
                 if found != NULL:
-                    ids.push(<int32_t>PyLong_AsLong(<object>found))
+                    number = PyLong_AsLongLong(<object>found)
+                    if not 0 <= number <= 2147483647:
+                        raise ValueError(f"the id of {tokens[i]!r} must lie in 0..2**31-1, not {number}")
+                    ids.push(<int32_t>number)
             if stop > self.offset:
                 words += stop - self.offset
                 bounds.push(<int32_t>ids.size)
@@ -118,8 +122,7 @@ cdef class SentenceReader:
                 self.pending = None
         if not examples and not words:
             return None
-        block = Block(ids.array(), bounds.array(), number=self.number, words=words, words_before=self.words,
-                      examples=examples)
+        block = Block.trusted(ids.array(), bounds.array(), self.number, words, self.words, examples)
         self.number += 1
         self.words += words
         return block
@@ -164,7 +167,7 @@ cdef class SentenceCounter:
             # One lookup instead of the two of `counts[token] += 1`, and no new integer object.
             found = PyDict_GetItemWithError(self.index, token)
             if found != NULL:
-                self.tally[PyLong_AsLong(<object>found)] += 1
+                self.tally[PyLong_AsLongLong(<object>found)] += 1
             else:
                 number = len(self.index)
                 if number == self.capacity:
@@ -192,11 +195,16 @@ cdef class SentenceCounter:
         self.index = kept
         self.min_reduce += 1
 
-    def counts(self):
-        """Return {word: count} in order of first appearance."""
+    def counts(self, int64_t min_count=0):
+        """Return {word: count} in order of first appearance, without words that occur fewer than `min_count` times."""
         cdef Py_ssize_t number = 0
         cdef dict result = {}
         for word in self.index:
-            result[word] = self.tally[number]
+            if self.tally[number] >= min_count:
+                result[word] = self.tally[number]
             number += 1
         return result
+
+    def frequencies(self):
+        """Return the counts alone, in the same order."""
+        return np.array(<int64_t[:len(self.index)]>self.tally) if self.index else np.empty(0, np.int64)

@@ -16,17 +16,22 @@ from densvec.trimming import keeps
 
 cdef extern from "_tokens.h" nogil:
     enum: TOKEN_PADDING
-    enum: SPACE_BYTE
-    const uint8_t byte_kind[256]
-    size_t space_length(const uint8_t *p, const uint8_t *end)
-    const uint8_t *word_end(const uint8_t *p, const uint8_t *end)
-    uint64_t hash_word(const uint8_t *p, size_t n)
+    ctypedef struct Word:
+        const uint8_t *start
+        size_t length
+        uint64_t low, high, hash
+    ctypedef enum Token:
+        TEXT_ENDS
+        TEXT_WORD
+        TEXT_LINE_ENDS
+    Token next_token(const uint8_t **p, const uint8_t *end, bint newlines, bint complete, Word *word)
+    void hash_word(Word *word)
     int utf8_sequence(const uint8_t *p, const uint8_t *end)
     const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end)
 
 cdef extern from "_wordtable.h" nogil:
     ctypedef struct WordEntry:
-        uint64_t hash
+        uint64_t low, high, hash
         size_t offset, length
         int64_t value
     ctypedef struct WordTable:
@@ -35,42 +40,15 @@ cdef extern from "_wordtable.h" nogil:
         uint8_t *arena
     int wordtable_init(WordTable *t)
     void wordtable_free(WordTable *t)
-    WordEntry *wordtable_find(const WordTable *t, const uint8_t *word, size_t length, uint64_t hash)
-    WordEntry *wordtable_add(WordTable *t, const uint8_t *word, size_t length, uint64_t hash)
+    enum: WORD_BATCH
+    WordEntry *wordtable_add(WordTable *t, const Word *word)
+    int wordtable_count(WordTable *t, const Word *words, int n)
+    void wordtable_values(const WordTable *t, const Word *words, int n, int32_t *values)
     int wordtable_prune(WordTable *t, const uint8_t *keep)
 
 MAX_SENTENCE_LENGTH = 10000
 
-cdef enum Token:
-    NONE, WORD, NEWLINE
-
-
-cdef inline Token next_token(const uint8_t **p, const uint8_t *end, bint newlines, bint complete,
-                             const uint8_t **word) noexcept nogil:
-    """The next word or line end of [p, end). A word is [word, p) afterwards.
-
-    A word that reaches `end` may go on in text still to be read: it counts only if the text is `complete`, else p
-    stays at its start. Without `newlines`, a line end is whitespace like any other.
-    """
-    cdef size_t space
-    while p[0] < end:
-        if p[0][0] == 10:
-            p[0] += 1
-            if newlines:
-                return NEWLINE
-            continue
-        space = space_length(p[0], end)
-        if space:
-            p[0] += space
-            continue
-        word[0] = p[0]
-        p[0] = word_end(p[0] + 1, end)
-        if p[0] == end and not complete:
-            p[0] = word[0]
-            return NONE
-        return WORD
-    return NONE
-
+cdef bytes PADDING = bytes(TOKEN_PADDING)
 
 cdef class TextBlock:
     """The text of some whole sentences, as valid UTF-8."""
@@ -165,7 +143,7 @@ cdef class TextReader:
     def next_block(self, int64_t chunk_words):
         """Return the next TextBlock, of at least `chunk_words` words unless the text ends, or None at the end."""
         cdef int64_t words = 0, examples = 0, length = 0
-        cdef const uint8_t *word = NULL
+        cdef Word word
         cdef const uint8_t *p
         cdef const uint8_t *end
         cdef Token token
@@ -175,12 +153,12 @@ cdef class TextReader:
             with nogil:
                 while not full:
                     token = next_token(&p, end, self.newlines, False, &word)
-                    if token == NONE:
+                    if token == TEXT_ENDS:
                         break
-                    if token == WORD:
+                    if token == TEXT_WORD:
                         words += 1
                         length += 1
-                    if length and (token == NEWLINE or length == self.max_sentence_length):
+                    if length and (token == TEXT_LINE_ENDS or length == self.max_sentence_length):
                         examples += 1
                         length = 0
                         full = words >= chunk_words
@@ -345,20 +323,20 @@ cdef class TextReader:
         cdef const uint8_t *p = self.data + self.start
         cdef const uint8_t *end = self.data + self.position
         cdef uint8_t *out = self.data + self.start
-        cdef const uint8_t *word = NULL
+        cdef Word word
         cdef Token token
         cdef Py_ssize_t saved
         with nogil:
             while True:
                 token = next_token(&p, end, True, True, &word)
-                if token == NONE:
+                if token == TEXT_ENDS:
                     break
-                if token == NEWLINE:
+                if token == TEXT_LINE_ENDS:
                     if out > self.data + self.start:
                         (out - 1)[0] = 10
                 else:
-                    memmove(out, word, p - word)
-                    out += p - word
+                    memmove(out, word.start, word.length)
+                    out += word.length
                     out[0] = 32
                     out += 1
         # Every scanned word has whitespace behind it, so `out` never passes `p`.
@@ -400,14 +378,18 @@ cdef class WordIndex:
         if isinstance(words, WordIndex):
             words = words.mapping
         self.mapping = dict(words) if hasattr(words, "keys") else {word: i for i, word in enumerate(words)}
-        cdef WordEntry *entry
         cdef bytes text
+        cdef WordEntry *entry
+        cdef Word key
         for word, number in self.mapping.items():
             if not 0 <= number <= 2147483647:
                 raise ValueError(f"the id of {word!r} must lie in 0..2**31-1, not {number}")
             if isinstance(word, str):
-                text = word.encode("utf-8", "surrogatepass")
-                entry = wordtable_add(&self.table, text, len(text), hash_bytes(text))
+                text = word.encode("utf-8", "surrogatepass") + PADDING
+                key.start = text
+                key.length = len(text) - TOKEN_PADDING
+                hash_word(&key)
+                entry = wordtable_add(&self.table, &key)
                 if entry == NULL:
                     raise MemoryError
                 entry.value = number
@@ -421,40 +403,39 @@ cdef class WordIndex:
         cdef int32_t[::1] ids = id_array, bounds = bound_array      # OUT
         cdef const uint8_t *p = text.data
         cdef const uint8_t *end = p + text.size
-        cdef const uint8_t *word = NULL
-        cdef const WordEntry *entry
+        cdef Word[WORD_BATCH] batch
         cdef Token token
-        cdef Py_ssize_t n = 0, s = 0
+        cdef Py_ssize_t n = 0, s = 0, i, known = 0
         cdef int64_t length = 0
+        cdef int waiting = 0
         with nogil:
+            # First the ids of all words, -1 for unknown ones, with the sentence bounds among all words ...
             bounds[0] = 0
             while True:
-                token = next_token(&p, end, text.newlines, True, &word)
-                if token == WORD:
+                token = next_token(&p, end, text.newlines, True, &batch[waiting])
+                if token == TEXT_WORD:
                     length += 1
-                    entry = wordtable_find(&self.table, word, p - word, hash_word(word, p - word))
-                    if entry != NULL:
-                        ids[n] = <int32_t>entry.value
-                        n += 1
-                if length and (token != WORD or length == text.max_sentence_length):
+                    waiting += 1
+                if waiting == WORD_BATCH or token == TEXT_ENDS:
+                    wordtable_values(&self.table, batch, waiting, &ids[0] + n)
+                    n += waiting
+                    waiting = 0
+                if length and (token != TEXT_WORD or length == text.max_sentence_length):
                     length = 0
                     s += 1
-                    bounds[s] = <int32_t>n
-                if token == NONE:
+                    bounds[s] = <int32_t>(n + waiting)
+                if token == TEXT_ENDS:
                     break
-        return Block(id_array[:n], bound_array, number=text.number, words=text.words, words_before=text.words_before,
-                     examples=text.examples)
-
-
-cdef uint64_t hash_bytes(bytes word) except? 0:
-    """hash_word() of a bytes object, which has no padding behind it."""
-    cdef uint8_t[64] small
-    cdef size_t n = len(word)
-    if n + TOKEN_PADDING <= sizeof(small):
-        memcpy(small, <const uint8_t *>word, n)
-        return hash_word(small, n)
-    padded = word + b"\0" * TOKEN_PADDING
-    return hash_word(padded, n)
+            # ... then without the unknown ones.
+            i = 0
+            for s in range(text.examples):
+                n = bounds[s + 1]
+                while i < n:
+                    ids[known] = ids[i]
+                    known += ids[i] >= 0
+                    i += 1
+                bounds[s + 1] = <int32_t>known
+        return Block.trusted(id_array[:known], bound_array, text.number, text.words, text.words_before, text.examples)
 
 
 cdef class WordCounter:
@@ -482,37 +463,36 @@ cdef class WordCounter:
 
     def count(self, TextReader reader not None, *, max_vocab_size=None, trim_rule=None, progress=None):
         """Count all that the reader still has to read; `progress` is called with the counter after every buffer."""
-        cdef const uint8_t *word = NULL
+        cdef Word[WORD_BATCH] batch
         cdef const uint8_t *p
         cdef const uint8_t *end
-        cdef WordEntry *entry
-        cdef Token token = NONE
+        cdef Token token
         cdef int64_t length = 0
         cdef size_t most = max_vocab_size or <size_t>-1
-        cdef bint memory_short = False, crowded = False
+        cdef int waiting = 0, failed = 0
+        cdef bint bounded = bool(max_vocab_size), sentence_ends, crowded = False
         while not self.stop:
             p, end = reader.data + reader.position, reader.data + reader.valid
             with nogil:
-                while True:
-                    token = next_token(&p, end, reader.newlines, False, &word)
-                    if token == NONE:
-                        break
-                    if token == WORD:
-                        entry = wordtable_add(&self.table, word, p - word, hash_word(word, p - word))
-                        if entry == NULL:
-                            memory_short = True
-                            break
-                        entry.value += 1
-                        self.words += 1
+                while not failed:
+                    token = next_token(&p, end, reader.newlines, False, &batch[waiting])
+                    if token == TEXT_WORD:
+                        waiting += 1
                         length += 1
-                    if length and (token == NEWLINE or length == reader.max_sentence_length):
+                    sentence_ends = length and (token == TEXT_LINE_ENDS or length == reader.max_sentence_length)
+                    # With a bound on the vocabulary, its size must be known at the end of every sentence.
+                    if waiting == WORD_BATCH or token == TEXT_ENDS or (sentence_ends and bounded):
+                        failed = wordtable_count(&self.table, batch, waiting)
+                        self.words += waiting
+                        waiting = 0
+                    if sentence_ends:
                         self.examples += 1
                         length = 0
-                        if self.table.size > most:
-                            crowded = True
-                            break
+                        crowded = self.table.size > most
+                    if crowded or token == TEXT_ENDS:
+                        break
             reader.start = reader.position = p - reader.data
-            if memory_short:
+            if failed:
                 raise MemoryError(f"no memory for more than {self.table.size} words: set max_vocab_size")
             if crowded:
                 crowded = False
@@ -548,11 +528,15 @@ cdef class WordCounter:
         cdef size_t i
         cdef const WordEntry *theirs
         cdef WordEntry *ours
+        cdef Word word
         cdef bint memory_short = False
         with nogil:
             for i in range(other.table.size):
                 theirs = other.table.entries + i
-                ours = wordtable_add(&self.table, other.table.arena + theirs.offset, theirs.length, theirs.hash)
+                word.start = other.table.arena + theirs.offset
+                word.length, word.hash = theirs.length, theirs.hash
+                word.low, word.high = theirs.low, theirs.high
+                ours = wordtable_add(&self.table, &word)
                 if ours == NULL:
                     memory_short = True
                     break
@@ -562,13 +546,23 @@ cdef class WordCounter:
         self.words += other.words
         self.examples += other.examples
 
-    def counts(self):
-        """Return {word: count} in order of first appearance."""
+    def counts(self, int64_t min_count=0):
+        """Return {word: count} in order of first appearance, without words that occur fewer than `min_count` times."""
         cdef dict result = {}
         cdef const WordEntry *entry
         cdef size_t i
         for i in range(self.table.size):
             entry = self.table.entries + i
-            word = PyUnicode_DecodeUTF8(<const char *>self.table.arena + entry.offset, entry.length, "surrogatepass")
-            result[word] = entry.value
+            if entry.value >= min_count:
+                word = PyUnicode_DecodeUTF8(<const char *>self.table.arena + entry.offset, entry.length, "surrogatepass")
+                result[word] = entry.value
+        return result
+
+    def frequencies(self):
+        """Return the counts alone, in the same order."""
+        result = np.empty(self.table.size, np.int64)
+        cdef int64_t[::1] values = result
+        cdef size_t i
+        for i in range(self.table.size):
+            values[i] = self.table.entries[i].value
         return result

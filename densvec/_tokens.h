@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TOKEN_PADDING 8
+#define TOKEN_PADDING 16
 
 /* What a byte can be: part of a word, ASCII whitespace, or the first byte of a whitespace character beyond ASCII. */
 enum { WORD_BYTE = 0, SPACE_BYTE = 1, LEAD_BYTE = 2 };
@@ -43,22 +43,35 @@ static inline uint64_t load8(const uint8_t *p) {
     return x;
 }
 
-#if (defined(__GNUC__) || defined(__clang__)) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_ARM64))
+#include <intrin.h>
 #define EIGHT_AT_ONCE 1
+static inline int first_byte(uint64_t marks) {
+    unsigned long bit;
+    _BitScanForward64(&bit, marks);
+    return (int)bit >> 3;
+}
+#elif defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EIGHT_AT_ONCE 1
+static inline int first_byte(uint64_t marks) { return __builtin_ctzll(marks) >> 3; }
 #endif
+
+/* A high bit for each byte below 0x21 or above 0x7F, where an ASCII word may end; the lowest one is always right,
+ * those above it may come from a borrow. */
+static inline uint64_t mark_ends(uint64_t x) {
+    return ((x - 0x2121212121212121ULL) | x) & 0x8080808080808080ULL;
+}
 
 /* The first whitespace at or after p, or end. */
 static inline const uint8_t *word_end(const uint8_t *p, const uint8_t *end) {
 #ifdef EIGHT_AT_ONCE
-    /* A high bit marks each byte that is below 0x21 or above 0x7F; the lowest mark is always right. */
     while (p < end) {
-        const uint64_t x = load8(p);
-        const uint64_t marks = ((x - 0x2121212121212121ULL) | x) & 0x8080808080808080ULL;
+        const uint64_t marks = mark_ends(load8(p));
         if (!marks) {
             p += 8;
             continue;
         }
-        p += __builtin_ctzll(marks) >> 3;
+        p += first_byte(marks);
         if (p >= end || space_length(p, end)) break;
         p++;
     }
@@ -69,24 +82,118 @@ static inline const uint8_t *word_end(const uint8_t *p, const uint8_t *end) {
 #endif
 }
 
-/* A 64-bit hash of n bytes: multiply and fold, eight bytes at a time. It only places words in tables: nothing that
- * is saved or seen depends on it, so it may differ between machines. */
-static inline uint64_t hash_word(const uint8_t *p, size_t n) {
-    uint64_t h = 0x9E3779B97F4A7C15ULL ^ n, x;
-    for (; n > 8; p += 8, n -= 8) {
-        h = (h ^ load8(p)) * 0xD6E8FEB86659FD93ULL;
-        h ^= h >> 32;
-    }
-#ifdef EIGHT_AT_ONCE
-    x = n ? load8(p) & (~0ULL >> (64 - 8 * n)) : 0;
-#else
-    x = 0;
-    memcpy(&x, p, n);
-#endif
+/* A word of a text, with what a table needs to find it. Its first sixteen bytes are kept as two numbers, zeros behind
+ * a shorter word: nearly all words are compared by these, without a branch that depends on their length. */
+typedef struct {
+    const uint8_t *start;
+    size_t length;
+    uint64_t low, high;
+    uint64_t hash; /* only places words in tables: nothing saved or seen depends on it, so machines may differ */
+} Word;
+
+static inline uint64_t mix(uint64_t h, uint64_t x) {
     h = (h ^ x) * 0xD6E8FEB86659FD93ULL;
-    h ^= h >> 32;
-    h *= 0xA0761D6478BD642FULL;
-    return h ^ (h >> 29);
+    return h ^ (h >> 32);
+}
+
+/* keep_bytes[n] & x keeps the first n bytes of a number of sixteen. */
+static const uint64_t keep_bytes[17][2] = {
+    {0, 0},
+    {0xFF, 0},
+    {0xFFFF, 0},
+    {0xFFFFFF, 0},
+    {0xFFFFFFFF, 0},
+    {0xFFFFFFFFFF, 0},
+    {0xFFFFFFFFFFFF, 0},
+    {0xFFFFFFFFFFFFFF, 0},
+    {~0ULL, 0},
+    {~0ULL, 0xFF},
+    {~0ULL, 0xFFFF},
+    {~0ULL, 0xFFFFFF},
+    {~0ULL, 0xFFFFFFFF},
+    {~0ULL, 0xFFFFFFFFFF},
+    {~0ULL, 0xFFFFFFFFFFFF},
+    {~0ULL, 0xFFFFFFFFFFFFFF},
+    {~0ULL, ~0ULL},
+};
+
+static inline void hash_short(Word *w) {
+    w->hash = mix(mix(w->length * 0x9E3779B97F4A7C15ULL, w->low) * 0xA0761D6478BD642FULL, w->high);
+}
+
+/* Fill in the numbers and the hash of a word whose start and length are known. */
+static inline void hash_word(Word *w) {
+    uint8_t head[16] = {0};
+    const uint8_t *p = w->start;
+    size_t left = w->length;
+    memcpy(head, p, left < 16 ? left : 16);
+    w->low = load8(head);
+    w->high = load8(head + 8);
+    hash_short(w);
+    for (p += 16; left > 16; p += 8, left = left > 24 ? left - 8 : 16) {
+        uint64_t x = 0;
+        memcpy(&x, p, left - 16 < 8 ? left - 16 : 8);
+        w->hash = mix(w->hash * 0xA0761D6478BD642FULL, x);
+    }
+}
+
+typedef enum { TEXT_ENDS, TEXT_WORD, TEXT_LINE_ENDS } Token;
+
+/* The next word or line end of [p, end), for any text. */
+static Token any_token(const uint8_t **p, const uint8_t *end, int newlines, int complete, Word *w) {
+    const uint8_t *q = *p;
+    size_t space;
+    while (q < end) {
+        if (*q == '\n' && newlines) {
+            *p = q + 1;
+            return TEXT_LINE_ENDS;
+        }
+        space = space_length(q, end);
+        if (space) {
+            q += space;
+            continue;
+        }
+        *p = q;
+        w->start = q;
+        q = word_end(q, end);
+        if (q == end && !complete) return TEXT_ENDS;
+        w->length = q - w->start;
+        hash_word(w);
+        *p = q;
+        return TEXT_WORD;
+    }
+    *p = q;
+    return TEXT_ENDS;
+}
+
+/* The next word or line end of [p, end).
+ *
+ * A word that reaches `end` may go on in text still to be read: it counts only if the text is `complete`, else p stays
+ * at its start. Without `newlines`, a line end is whitespace like any other. */
+static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlines, int complete, Word *w) {
+#ifdef EIGHT_AT_ONCE
+    /* Nearly always: at most one space, then a word of at most sixteen ASCII bytes, then a space or line end. */
+    const uint8_t *q = *p;
+    if (q < end && *q == ' ') q++;
+    if (q < end) {
+        const uint64_t low = load8(q), high = load8(q + 8);
+        const uint64_t low_marks = mark_ends(low), high_marks = mark_ends(high);
+        const uint64_t marks = low_marks ? low_marks : high_marks;
+        if (marks) {
+            const size_t n = first_byte(marks) + (low_marks ? 0 : 8);
+            if (n && q + n < end && (q[n] == ' ' || q[n] == '\n')) {
+                w->start = q;
+                w->length = n;
+                w->low = low & keep_bytes[n][0];
+                w->high = high & keep_bytes[n][1];
+                hash_short(w);
+                *p = q + n;
+                return TEXT_WORD;
+            }
+        }
+    }
+#endif
+    return any_token(p, end, newlines, complete, w);
 }
 
 /* The UTF-8 sequence at p: its length if it is valid, minus the length of the bytes that a decoder replaces by one

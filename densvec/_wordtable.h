@@ -6,10 +6,11 @@
 #include "_tokens.h"
 
 typedef struct {
-    uint64_t hash;
-    size_t offset; /* of the word's bytes in the arena */
+    uint64_t low, high; /* as in Word: the arena is looked at only for words longer than sixteen bytes */
     size_t length;
     int64_t value;
+    size_t offset; /* of the word's bytes in the arena */
+    uint64_t hash;
 } WordEntry;
 
 typedef struct {
@@ -35,7 +36,7 @@ static inline void wordtable_free(WordTable *t) {
 
 static inline int wordtable_init(WordTable *t) {
     memset(t, 0, sizeof *t);
-    t->mask = 1023;
+    t->mask = (1 << 14) - 1;
     t->slots = (WordSlot *)calloc(t->mask + 1, sizeof(WordSlot));
     return t->slots ? 0 : -1;
 }
@@ -60,22 +61,23 @@ static inline int wordtable_rehash(WordTable *t, size_t slots) {
 }
 
 /* The entry of a word, or NULL. */
-static inline WordEntry *wordtable_find(const WordTable *t, const uint8_t *word, size_t length, uint64_t hash) {
-    size_t i = hash & t->mask;
-    const uint32_t tag = (uint32_t)(hash >> 32);
+static inline WordEntry *wordtable_find(const WordTable *t, const Word *w) {
+    size_t i = w->hash & t->mask;
+    const uint32_t tag = (uint32_t)(w->hash >> 32);
     for (; t->slots[i].entry; i = (i + 1) & t->mask) {
         if (t->slots[i].tag == tag) {
             WordEntry *e = t->entries + t->slots[i].entry - 1;
-            if (e->length == length && !memcmp(t->arena + e->offset, word, length)) return e;
+            if (!((e->low ^ w->low) | (e->high ^ w->high) | (e->length ^ w->length)) &&
+                (w->length <= 16 || !memcmp(t->arena + e->offset, w->start, w->length)))
+                return e;
         }
     }
     return NULL;
 }
 
-/* The entry of a word, new with value 0 if there was none; NULL when memory is short. */
-static inline WordEntry *wordtable_add(WordTable *t, const uint8_t *word, size_t length, uint64_t hash) {
-    WordEntry *e = wordtable_find(t, word, length, hash);
-    if (e) return e;
+/* A new entry, with value 0, for a word that is not in the table; NULL when memory is short. Rare, so kept apart. */
+static WordEntry *wordtable_insert(WordTable *t, const Word *w) {
+    WordEntry *e;
     if (t->size >= 0x7FFFFFFF) return NULL;
     if (2 * (t->size + 1) > t->mask + 1 && wordtable_rehash(t, 2 * (t->mask + 1))) return NULL;
     if (t->size == t->entry_capacity) {
@@ -85,22 +87,71 @@ static inline WordEntry *wordtable_add(WordTable *t, const uint8_t *word, size_t
         t->entries = entries;
         t->entry_capacity = capacity;
     }
-    if (length > t->arena_capacity - t->arena_size) {
-        size_t capacity = 2 * t->arena_capacity + length + 4096;
+    if (w->length > t->arena_capacity - t->arena_size) {
+        size_t capacity = 2 * t->arena_capacity + w->length + 4096;
         uint8_t *arena = (uint8_t *)realloc(t->arena, capacity);
         if (!arena) return NULL;
         t->arena = arena;
         t->arena_capacity = capacity;
     }
-    memcpy(t->arena + t->arena_size, word, length);
-    wordtable_place(t, hash, (uint32_t)t->size);
+    memcpy(t->arena + t->arena_size, w->start, w->length);
+    wordtable_place(t, w->hash, (uint32_t)t->size);
     e = t->entries + t->size++;
-    e->hash = hash;
+    e->low = w->low;
+    e->high = w->high;
+    e->length = w->length;
     e->offset = t->arena_size;
-    e->length = length;
+    e->hash = w->hash;
     e->value = 0;
-    t->arena_size += length;
+    t->arena_size += w->length;
     return e;
+}
+
+/* The entry of a word, new with value 0 if there was none; NULL when memory is short. */
+static inline WordEntry *wordtable_add(WordTable *t, const Word *w) {
+    WordEntry *e = wordtable_find(t, w);
+    if (e) return e;
+    return wordtable_insert(t, w);
+}
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
+/* How many words are looked up together: their slots, then their entries, arrive from memory at the same time. */
+#define WORD_BATCH 32
+
+static inline void wordtable_prefetch(const WordTable *t, const Word *words, int n) {
+    int i;
+    for (i = 0; i < n; i++) PREFETCH(t->slots + (words[i].hash & t->mask));
+    for (i = 0; i < n; i++) {
+        const uint32_t entry = t->slots[words[i].hash & t->mask].entry;
+        if (entry) PREFETCH(t->entries + entry - 1);
+    }
+}
+
+/* Add one to the value of each of n words; -1 when memory is short. */
+static inline int wordtable_count(WordTable *t, const Word *words, int n) {
+    int i;
+    wordtable_prefetch(t, words, n);
+    for (i = 0; i < n; i++) {
+        WordEntry *e = wordtable_add(t, words + i);
+        if (!e) return -1;
+        e->value++;
+    }
+    return 0;
+}
+
+/* Write the values of n words, -1 for those that are not in the table. */
+static inline void wordtable_values(const WordTable *t, const Word *words, int n, int32_t *values) {
+    int i;
+    wordtable_prefetch(t, words, n);
+    for (i = 0; i < n; i++) {
+        const WordEntry *e = wordtable_find(t, words + i);
+        values[i] = e ? (int32_t)e->value : -1;
+    }
 }
 
 /* Drop the entries that keep[] denies and close the gaps, in entries and arena; the order stays. */

@@ -34,14 +34,30 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
 class RawVocabulary:
-    """The words of a corpus and how often each occurs."""
+    """The words of a corpus and how often each occurs.
 
-    counts: dict[str, int]  # in order of first appearance
-    total_words: int
-    sentence_count: int
-    min_reduce: int = 1  # words seen fewer times than this may be missing, if max_vocab_size was set
+    Parameters
+    ----------
+    counts : mapping from word to count, or a counter
+        In order of first appearance.
+    total_words, sentence_count : int
+        Words and sentences of the corpus.
+    min_reduce : int
+        Words seen fewer times than this may be missing, if `max_vocab_size` was set.
+    """
+
+    def __init__(
+        self,
+        counts: Mapping[str, int] | WordCounter | SentenceCounter,
+        total_words: int,
+        sentence_count: int,
+        min_reduce: int = 1,
+    ) -> None:
+        self._source = counts
+        self.total_words = total_words
+        self.sentence_count = sentence_count
+        self.min_reduce = min_reduce
 
     @classmethod
     def from_frequencies(
@@ -59,6 +75,27 @@ class RawVocabulary:
                 raise ValueError(f"the count of {word!r} must be a non-negative integer, not {count!r}")
         counts = {word: int(count) for word, count in frequencies.items()}
         return cls(counts, sum(counts.values()), sentence_count or 0)
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How often each word occurs, in order of first appearance."""
+        return self.at_least(0)
+
+    def at_least(self, min_count: int) -> dict[str, int]:
+        """Return `counts` without the words that occur fewer times, which are never made into strings."""
+        if isinstance(self._source, Mapping):
+            return {word: count for word, count in self._source.items() if count >= min_count}
+        return self._source.counts(min_count)
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.int64]:
+        """The counts alone, in the same order."""
+        if isinstance(self._source, Mapping):
+            return np.fromiter(self._source.values(), np.int64, len(self._source))
+        return self._source.frequencies()
 
 
 @dataclass(frozen=True)
@@ -169,10 +206,10 @@ def scan(
             progress=progress,
             progress_per=progress.per,
         )
-    raw = RawVocabulary(counter.counts(), counter.words, counter.examples, counter.min_reduce)
+    raw = RawVocabulary(counter, counter.words, counter.examples, counter.min_reduce)
     logger.info(
         "collected %i word types from a corpus of %i raw words and %i sentences",
-        len(raw.counts),
+        len(raw),
         raw.total_words,
         raw.sentence_count,
     )
@@ -248,11 +285,10 @@ def select(
     (['b', 'c'], array([2, 2]))
     """
     least = _effective_min_count(raw, min_count, max_final_vocab)
-    kept = {word: count for word, count in raw.counts.items() if keeps(word, count, least, trim_rule)}
+    kept = _kept(raw, least, trim_rule)
     if not kept and not allow_empty:
         raise RuntimeError(_why_empty(raw, min_count, least, max_final_vocab, trim_rule))
-    words = _ordered(kept, sorted_vocab)
-    counts = np.array([kept[word] for word in words], dtype=np.int64)
+    words, counts = _ordered(kept, sorted_vocab)
     return _chosen(words, counts, raw, kept, least)
 
 
@@ -292,46 +328,49 @@ def grow(
     )
     known = set(old_words)
     least = _effective_min_count(raw, min_count, max_final_vocab)
-    added = {
-        word: count
-        for word, count in raw.counts.items()
-        if word not in known and keeps(word, count, least, trim_rule)
-    }
-    words = _ordered(added, sorted_vocab)
-    counts = np.concatenate(
-        [
-            np.asarray(old_counts, dtype=np.int64) + [raw.counts.get(word, 0) for word in old_words],
-            np.array([added[word] for word in words], dtype=np.int64),
-        ]
-    ).astype(np.int64)
+    added = {word: n for word, n in _kept(raw, least, trim_rule).items() if word not in known}
+    words, new_counts = _ordered(added, sorted_vocab)
+    more = np.array([raw.counts.get(word, 0) for word in old_words], dtype=np.int64)
+    counts = np.concatenate([np.asarray(old_counts, dtype=np.int64) + more, new_counts])
     kept = {word: count for word, count in raw.counts.items() if word in known or word in added}
     return _chosen([*old_words, *words], counts, raw, kept, least)
 
 
-def _ordered(counts: Mapping[str, int], sorted_vocab: bool) -> list[str]:
-    # sorted() is stable, so equal counts stay in order of first appearance.
-    return sorted(counts, key=counts.__getitem__, reverse=True) if sorted_vocab else list(counts)
+def _kept(raw: RawVocabulary, least: int, trim_rule: TrimRule | None) -> dict[str, int]:
+    """Return the counts of the words that stay, in order of first appearance."""
+    if trim_rule is None:
+        return raw.at_least(least)
+    return {word: count for word, count in raw.counts.items() if keeps(word, count, least, trim_rule)}
+
+
+def _ordered(counts: Mapping[str, int], sorted_vocab: bool) -> tuple[list[str], NDArray[np.int64]]:
+    """Return words and counts, by descending count if asked; equal counts stay in order of first appearance."""
+    words, numbers = list(counts), np.fromiter(counts.values(), np.int64, len(counts))
+    if sorted_vocab:
+        order = np.argsort(-numbers, kind="stable")
+        words, numbers = [words[i] for i in order.tolist()], numbers[order]
+    return words, numbers
 
 
 def _chosen(
     words: list[str], counts: NDArray[np.int64], raw: RawVocabulary, kept: Mapping[str, int], least: int
 ) -> Vocabulary:
-    total, retained = sum(raw.counts.values()), sum(kept.values())
+    total, retained = int(raw.frequencies.sum()), sum(kept.values())
     vocabulary = Vocabulary(
         words=words,
         counts=counts,
         effective_min_count=least,
         retained_words=len(kept),
         retained_total=retained,
-        dropped_words=len(raw.counts) - len(kept),
+        dropped_words=len(raw) - len(kept),
         dropped_total=total - retained,
     )
     logger.info(
         "effective_min_count=%d retains %i unique words (%.2f%% of %i), %i words of text (%.2f%% of %i)",
         least,
         len(kept),
-        100 * len(kept) / max(1, len(raw.counts)),
-        len(raw.counts),
+        100 * len(kept) / max(1, len(raw)),
+        len(raw),
         retained,
         100 * retained / max(1, total),
         total,
@@ -345,22 +384,22 @@ def _effective_min_count(raw: RawVocabulary, min_count: int, max_final_vocab: in
         return min_count
     if max_final_vocab < 1:
         raise ValueError(f"max_final_vocab must be at least 1, not {max_final_vocab}")
-    if len(raw.counts) <= max_final_vocab:
+    if len(raw) <= max_final_vocab:
         return max(1, min_count)
-    first_too_many = sorted(raw.counts.values(), reverse=True)[max_final_vocab]
+    first_too_many = int(np.sort(raw.frequencies)[-max_final_vocab - 1])
     return max(first_too_many + 1, min_count)
 
 
 def _why_empty(
     raw: RawVocabulary, min_count: int, least: int, max_final_vocab: int | None, trim_rule: TrimRule | None
 ) -> str:
-    if not raw.counts:
+    if not len(raw):
         return (
             f"the corpus has no words ({raw.sentence_count} sentences were read): is the file empty, or was "
             "a one-shot iterator read before?"
         )
-    highest = max(raw.counts.values())
-    facts = f"the corpus has {len(raw.counts)} distinct words, the most frequent occurs {highest} times"
+    highest = int(raw.frequencies.max())
+    facts = f"the corpus has {len(raw)} distinct words, the most frequent occurs {highest} times"
     if highest >= least and trim_rule is not None:
         return f"trim_rule leaves no words: {facts}; let it return RULE_DEFAULT or RULE_KEEP for some"
     if least > min_count:
