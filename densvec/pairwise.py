@@ -28,8 +28,8 @@ from densvec.gaussian import Gaussian
 _BLOCK_ENTRIES = 1 << 15
 """Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
 
-_PRODUCT_ENTRIES = 1 << 19
-"""Numbers that one product of matrices gives."""
+_PRODUCT_ENTRIES = 1 << 22
+"""Numbers that one product of matrices gives: large, because the threads of a small one wait for each other."""
 
 
 Block: TypeAlias = "tuple[slice, Floats, npt.NDArray[np.bool_] | None]"
@@ -42,6 +42,17 @@ class Terms(NamedTuple):
     half_precision: Floats  # 1/(2v)
     half_log_determinant: Floats  # ½ D log v
     squared_norm: Floats  # ‖μ‖²
+
+
+class Queries(NamedTuple):
+    """Spherical densities to compare with a table."""
+
+    mean: Floats  # (n, D)
+    variance: Floats  # (n, 1)
+    squared_norm: Floats  # (n, 1)
+
+
+Columns: TypeAlias = tuple[list[Floats], list[Floats]]
 
 
 class Table:
@@ -142,9 +153,8 @@ class Metric:
     diagonal : callable
         (queries, table, rows) → (distances, magnitude of the terms they are the sum of).
     linear : callable, optional
-        (D, query variances, query norms, terms of the rows) → (rest, factors, scale of the row means, scale of
-        the query means) such that the spherical distance, but for a constant of the query, is the product of the
-        scaled means plus the sum of the products of each of `rest` (of the rows) and of `factors` (of the queries).
+        (D, queries, row means, terms of the rows) → (columns of the queries, columns of the rows), whose product
+        is the spherical distance but for a constant of each query; None if the two cannot be separated.
     squared : bool
         Whether `spherical` and `diagonal` give the square of the distance.
     non_negative : bool
@@ -154,9 +164,7 @@ class Metric:
     exact: Callable[[Gaussian, Gaussian], Floats]
     spherical: Callable[[int, Floats, Terms], tuple[Floats, Floats]]
     diagonal: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]]
-    linear: (
-        Callable[[int, Floats, Floats, Terms], tuple[list[Floats], list[Floats], Floats, Floats]] | None
-    ) = None
+    linear: Callable[[int, Queries, Floats, Terms], Columns] | None = None
     squared: bool = False
     non_negative: bool = True
 
@@ -222,17 +230,13 @@ def approximate_distances(
         for rows, values, _ in _blocks(q, table, form, start, stop, q.mean.dtype):
             yield rows, values
         return
+    dtype = table.means.dtype
     norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None]
-    variances = q.variance.astype(np.float64)
+    queries = Queries(q.mean, q.variance.astype(np.float64), norms)
     for rows in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
         terms = table.spherical_terms(rows, np.float64)
-        rest, factors, scale_rows, scale_queries = form.linear(table.dimension, variances, norms, terms)
-        dtype = table.means.dtype
-        right = np.empty((rows.stop - rows.start, table.dimension + len(rest)), dtype=dtype)
-        np.multiply(table.means[rows], scale_rows[:, None].astype(dtype), out=right[:, : table.dimension])
-        right[:, table.dimension :] = np.stack(rest, axis=1)
-        left = np.concatenate([q.mean * scale_queries, *factors], axis=1, dtype=dtype)
-        yield rows, left @ right.T
+        left, right = form.linear(table.dimension, queries, table.means[rows], terms)
+        yield rows, np.concatenate(left, axis=1, dtype=dtype) @ np.concatenate(right, axis=1, dtype=dtype).T
 
 
 def find_metric(name: str) -> Metric:
@@ -348,30 +352,31 @@ def _wasserstein_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Float
 # The same as one product of vectors, for the metrics in which queries and rows can be separated.
 
 
-def _kl_linear(
-    d: int, v_q: Floats, norm_q: Floats, p: Terms
-) -> tuple[list[Floats], list[Floats], Floats, Floats]:
-    rest = [p.half_precision, p.half_precision * p.squared_norm + p.half_log_determinant]
-    return rest, [norm_q + d * v_q, np.ones_like(v_q)], p.half_precision, np.full_like(v_q, -2.0)
+def _kl_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:
+    of_rows = p.half_precision * p.squared_norm + p.half_log_determinant
+    columns = [
+        means * p.half_precision[:, None].astype(means.dtype),
+        p.half_precision[:, None],
+        of_rows[:, None],
+    ]
+    return [-2.0 * q.mean, q.squared_norm + d * q.variance, np.ones_like(q.variance)], columns
 
 
-def _reverse_kl_linear(
-    d: int, v_q: Floats, norm_q: Floats, p: Terms
-) -> tuple[list[Floats], list[Floats], Floats, Floats]:
-    rest = [p.squared_norm + d * p.variance, p.half_log_determinant]
-    return rest, [0.5 / v_q, -np.ones_like(v_q)], np.ones_like(p.variance), -1.0 / v_q
+def _reverse_kl_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:
+    of_rows = p.squared_norm + d * p.variance
+    columns = [means, of_rows[:, None], p.half_log_determinant[:, None]]
+    return [q.mean / -q.variance, 0.5 / q.variance, -np.ones_like(q.variance)], columns
 
 
-def _wasserstein_linear(
-    d: int, v_q: Floats, norm_q: Floats, p: Terms
-) -> tuple[list[Floats], list[Floats], Floats, Floats]:
-    rest = [p.squared_norm + d * p.variance, np.sqrt(p.variance)]
-    return (
-        rest,
-        [np.ones_like(v_q), -2.0 * d * np.sqrt(v_q)],
-        np.ones_like(p.variance),
-        np.full_like(v_q, -2.0),
-    )
+def _jeffreys_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:
+    left, right = _kl_linear(d, q, means, p)
+    left_back, right_back = _reverse_kl_linear(d, q, means, p)
+    return left + left_back, right + right_back
+
+
+def _wasserstein_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:
+    columns = [means, (p.squared_norm + d * p.variance)[:, None], np.sqrt(p.variance)[:, None]]
+    return [-2.0 * q.mean, np.ones_like(q.variance), -2.0 * d * np.sqrt(q.variance)], columns
 
 
 # The same when one of the two is diagonal, from the expanded squares.
@@ -446,7 +451,7 @@ METRICS: dict[str, Metric] = {
     "reverse_kl": Metric(
         divergences.reverse_kl, _reverse_kl_spherical, _reverse_kl_diagonal, _reverse_kl_linear
     ),
-    "jeffreys": Metric(divergences.jeffreys, _jeffreys_spherical, _jeffreys_diagonal),
+    "jeffreys": Metric(divergences.jeffreys, _jeffreys_spherical, _jeffreys_diagonal, _jeffreys_linear),
     "expected_likelihood": Metric(
         _negative_expected_likelihood,
         _expected_likelihood_spherical,

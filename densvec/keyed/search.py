@@ -20,10 +20,10 @@ Found: TypeAlias = list[tuple[str, float]]
 _SPARE = 10
 """How many more candidates than asked for are scored again exactly, to put right what rounding misplaced."""
 
-_BATCH = 512
-"""Queries whose scores are computed together."""
+_BATCH, _SMALL_BATCH = 512, 64
+"""Queries whose scores are computed together: if by products alone, and if many passes over them are needed."""
 
-_BLOCK_ENTRIES = 1 << 19
+_BLOCK_ENTRIES = 1 << 22
 """Scores of such a batch that are computed at a time."""
 
 
@@ -140,9 +140,8 @@ class Search(Similarity):
             return [[] for _ in queries]
         items = list(queries)
         stop = slice(0, restrict_vocab or None).indices(len(self.vectors))[1]
-        if metric != "cosine":
-            find_metric(metric)
-        parts = [self._batch(items[i : i + _BATCH], topn, stop, metric) for i in range(0, len(items), _BATCH)]
+        size = _BATCH if metric == "cosine" or find_metric(metric).linear else _SMALL_BATCH
+        parts = [self._batch(items[i : i + size], topn, stop, metric) for i in range(0, len(items), size)]
         if topn is None:
             return np.concatenate(parts) if parts else np.empty((0, stop), dtype=self.vectors.dtype)
         return [found for part in parts for found in part]
