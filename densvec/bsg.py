@@ -58,10 +58,9 @@ class BayesianSkipGram(DensityModel):
         Threshold above which frequent words are thinned. 1e-4 where gensim has 1e-3: a window's posterior is
         one sum over all its words, so that function words drown the others unless they are rarer.
     seed : int
-        Seed of everything random. With ``workers=1`` (torch: with any number) the same seed and corpus give
-        the same bits, in any process and whatever PYTHONHASHSEED. Several workers of the native backend
-        write to the same tables without waiting for each other: what they draw is the same, the order of
-        updates is not.
+        Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits, in any
+        process and whatever PYTHONHASHSEED. Several workers draw the same, but write to the same tables
+        without waiting for each other, so that their runs differ a little.
     workers : int, optional
         Threads; by default all cores that the process may use.
     min_alpha : float
@@ -102,8 +101,8 @@ class BayesianSkipGram(DensityModel):
         One variance for each density, or one for each of its dimensions.
     residual : bool
         Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b, instead of the
-        whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which trains
-        faster and better (``docs/recipe.md``).
+        whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which
+        trains faster and better (``docs/recipe.md``).
     kl_weight : float
         Weight of KL[posterior‖prior] in the loss, 1 in the paper.
     rates : densvec.training.settings.Rates, optional

@@ -313,3 +313,4 @@ class VocabularyBuilding(ModelState):
         self.wv.key_to_index = dict(vocabulary.index)
         self.wv.next_index = len(vocabulary.words)
         self.wv.expandos["count"] = vocabulary.counts
+        self.wv.allocate_vecattrs()  # other attributes have no value for new words yet

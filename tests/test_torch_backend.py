@@ -2,10 +2,20 @@
 
 import numpy as np
 import pytest
+import torch
 
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch_backend import TorchBackend
 from tests.backend_cases import SENTENCES, BackendCases, arrays_of, make_chunk, make_wv
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    """Small tensors gain nothing by more, and lose much on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 class TestTorchBackend(BackendCases):

@@ -24,6 +24,9 @@ OpenFeed: TypeAlias = Callable[[int, int], Feed]
 #: Called after each chunk with the tally of the epoch at hand and the seconds it has taken.
 OnChunk: TypeAlias = Callable[[Tally, float], None]
 
+#: Threads that prepare chunks for a backend that is not concurrent.
+PREPARING = 1
+
 #: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens at most.
 LOSS_BOUND = 1e6
 
@@ -32,7 +35,7 @@ class Loop:
     """Trains the epochs of a run: threads take chunks from the feed and step the backend on them.
 
     A concurrent backend is stepped by all workers at once. Any other is stepped by one thread, in the order
-    of the corpus, while the workers prepare chunks for it.
+    of the corpus, while another prepares chunks for it; all further workers are threads of its own.
 
     The position in ``run`` moves on with every chunk. When training stops in the middle, by an error or by
     Ctrl-C, every chunk that was begun is finished, so that the position is exact and the run can be resumed.
@@ -76,7 +79,7 @@ class Loop:
         if self.backend.concurrent:
             return nullcontext(_Unprepared(feed))
         prepare = getattr(self.backend, "prepare", lambda chunk: chunk)
-        return closing(Prefetched(feed, prepare, start=self.run.tally.chunks, threads=self._workers))
+        return closing(Prefetched(feed, prepare, start=self.run.tally.chunks, threads=PREPARING))
 
     def _train(self, feed: Feed, source: Iterator[tuple[Chunk, Any]], on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
@@ -164,13 +167,13 @@ def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
 
 @contextmanager
 def thread_limits(backend: Backend, workers: int) -> Iterator[None]:
-    """Give BLAS one thread in each of several workers, or torch as many threads as there are workers."""
+    """Give BLAS one thread in each of several workers, or torch those that do not prepare chunks for it."""
     limits: AbstractContextManager[Any] = nullcontext()
     if backend.concurrent:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         limits = threadpool_limits(1, user_api="blas")
     elif hasattr(backend, "threads"):
-        limits = backend.threads(workers)
+        limits = backend.threads(max(1, workers - PREPARING))
     with limits:
         yield

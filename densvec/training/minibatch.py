@@ -1,8 +1,8 @@
-"""Chunks cut into minibatches whose words are numbered from 0, ready for gathering and scattering rows."""
+"""Chunks cut into minibatches whose words are numbered from 0, ready for gathering and adding up rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,27 +13,61 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["Minibatch", "minibatches"]
+__all__ = ["Links", "Minibatch", "minibatches"]
+
+#: Turns one kind of array into another, NumPy's into torch's on a device.
+Convert = Callable[[Any], Any]
+
+
+@dataclass
+class Links:
+    """n links between B centres and U words, also in the order of the centres and in that of the words.
+
+    The links of centre i are ``by_centre[centre_starts[i] : centre_starts[i + 1]]``; so for the words.
+    """
+
+    centres: Any  # (n,)
+    words: Any  # (n,)
+    by_centre: Any  # (n,)
+    centre_starts: Any  # (B + 1,)
+    by_word: Any  # (n,)
+    word_starts: Any  # (U + 1,)
+
+    @classmethod
+    def between(cls, centres: NDArray[Any], words: NDArray[Any], sizes: tuple[int, int]) -> Links:
+        """Return the links between so many centres and words, in the order given."""
+        return cls(centres, words, *_grouped(centres, sizes[0]), *_grouped(words, sizes[1]))
+
+    def to(self, convert: Convert) -> Links:
+        """Return the links with other arrays."""
+        return Links(*(convert(array) for array in vars(self).values()))
 
 
 @dataclass
 class Minibatch:
-    """Index arrays of B centres, all of which have context, and their P pairs; NumPy arrays or torch tensors.
+    """B centres, all of which have context, and their P pairs.
 
-    ``centres``, ``contexts`` and ``negatives`` point into ``words``, whose first ``encoded`` entries are the
-    words that the encoder reads (centres and contexts); the words after them occur as negatives only.
+    Centres and contexts point into ``words``, whose first ``encoded`` entries are the words that the encoder
+    reads; the words after them occur as negatives only.
     """
 
     words: Any  # (U,) distinct vocabulary ids
     encoded: int
-    centres: Any  # (B,)
-    owners: Any  # (P,) which of the B centres each pair belongs to, ascending
-    contexts: Any  # (P,)
-    negatives: Any  # (B, K) shared by the pairs of a centre, or (P, K) paired
+    centres: Any  # (B,) the row of each centre's word
+    pairs: Links  # of each centre and its context words, P
+    uses: Links  # of each centre and every word of its loss: B priors, then P positives, then the negatives
+    negative: int  # K; there are B·K negatives if they are shared, P·K if paired
 
-    def arrays(self) -> dict[str, Any]:
-        """Return the index arrays by name."""
-        return {name: value for name, value in vars(self).items() if name != "encoded"}
+    def to(self, convert: Convert) -> Minibatch:
+        """Return the minibatch with other arrays."""
+        return Minibatch(
+            convert(self.words),
+            self.encoded,
+            convert(self.centres),
+            self.pairs.to(convert),
+            self.uses.to(convert),
+            self.negative,
+        )
 
 
 def minibatches(chunk: Chunk, batch_centres: int | None = None) -> Iterator[Minibatch]:
@@ -76,11 +110,29 @@ def _minibatch(
     slot = np.minimum(np.searchsorted(near, far), len(near) - 1)
     shared = near[slot] == far
     row = np.where(shared, slot, len(near) + np.cumsum(~shared) - 1)
+    words = np.concatenate((near, far[~shared])).astype(np.int64)
+
+    numbers = np.arange(len(centres))
+    centre_rows, context_rows = near_row[centres - start], near_row[contexts - start]
+    contrasted = numbers if len(negatives) == len(centres) else owners
+    if len(negatives) not in (len(centres), len(owners)):
+        raise ValueError(f"{len(negatives)} rows of negatives fit neither the centres nor the pairs")
+    negative = negatives.shape[1]
+    used_by = np.concatenate((numbers, owners, np.repeat(contrasted, negative)))
+    used = np.concatenate((centre_rows, context_rows, row[far_row.ravel()]))
     return Minibatch(
-        words=np.concatenate((near, far[~shared])).astype(np.int64),
+        words=words,
         encoded=len(near),
-        centres=near_row[centres - start],
-        owners=owners,
-        contexts=near_row[contexts - start],
-        negatives=row[far_row.reshape(negatives.shape)],
+        centres=centre_rows,
+        pairs=Links.between(owners, context_rows, (len(centres), len(near))),
+        uses=Links.between(used_by, used, (len(centres), len(words))),
+        negative=negative,
     )
+
+
+def _grouped(numbers: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order that brings equal numbers together, and where each of 0 … size - 1 then starts."""
+    starts = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=size))))
+    # Small integers are sorted in linear time, in the order in which they came.
+    order = np.argsort(numbers.astype(np.uint16 if size <= 1 << 16 else np.int64), kind="stable")
+    return order, starts

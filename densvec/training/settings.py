@@ -79,7 +79,7 @@ class Rates:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"the rate {name}={value} is not a finite number of at least 0")
+                raise ValueError(f"rates: {name}={value} is not a finite number of at least 0")
 
 
 @dataclass

@@ -23,7 +23,8 @@ from densvec.training.settings import (
     Rates,
     StepResult,
 )
-from densvec.training.torch_step import Divergences, Losses, Rows, TorchStep
+from densvec.training.torch_links import sums_by_centre
+from densvec.training.torch_step import Losses, Rows, TorchStep
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
@@ -153,11 +154,13 @@ class TorchBackend:
             home[...] = trained[name].detach().cpu().numpy()
 
     def _to_device(self, batch: Minibatch) -> Minibatch:
-        tensors = {name: torch.from_numpy(array) for name, array in batch.arrays().items()}
-        if self.device.type == "cuda":
-            tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
-        moved = {name: tensor.to(self.device, non_blocking=True) for name, tensor in tensors.items()}
-        return Minibatch(encoded=batch.encoded, **moved)
+        def convert(array: Array) -> Tensor:
+            tensor = torch.from_numpy(array)
+            if self.device.type == "cuda":
+                tensor = tensor.pin_memory()
+            return tensor.to(self.device, non_blocking=True)
+
+        return batch.to(convert)
 
     def _differentiate(self, batch: Minibatch) -> tuple[Losses, Rows, _Gradients]:
         """Return the losses of a minibatch, the rows that it reads, and the gradients of rows and weights."""
@@ -169,11 +172,9 @@ class TorchBackend:
         weights = dict(self.module.named_parameters())
         with self._autocast():
             losses, divergences = self.module(batch, rows)
-        wanted = (*rows, *weights.values(), *divergences)
+        wanted = (*rows, *weights.values(), divergences)
         found = torch.autograd.grad(losses.loss, wanted, allow_unused=True, materialize_grads=True)
-        gradients = _Gradients(
-            Rows(*found[:3]), dict(zip(weights, found[3:-3], strict=True)), Divergences(*found[-3:])
-        )
+        gradients = _Gradients(Rows(*found[:3]), dict(zip(weights, found[3:-1], strict=True)), found[-1])
         return Losses(*(value.detach() for value in losses)), rows, gradients
 
     def _autocast(self) -> AbstractContextManager[Any]:
@@ -193,7 +194,7 @@ class _Gradients:
 
     rows: Rows
     weights: dict[str, Tensor]
-    divergences: Divergences
+    divergences: Tensor
 
     def squared_norm(self) -> Tensor:
         """Return the squared norm of the parameters' gradients: not finite as soon as one of them is not."""
@@ -268,28 +269,22 @@ class _Optimiser:
             self.weights[name].addcdiv_(first, scale, value=-rate / (1 - beta_first**steps))
 
 
-def _weight(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
+def _weight(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
     """Return Σ|a| of each row, (U, 1): how much the divergences to that word weigh, whatever their sign."""
-    total = rows.means.new_zeros(len(rows.means))
-    total.index_add_(0, batch.centres, weights.priors.abs())
-    total.index_add_(0, batch.contexts, weights.positives.abs())
-    total.index_add_(0, batch.negatives.flatten(), weights.negatives.abs().flatten())
+    total = rows.means.new_zeros(len(rows.means)).index_add_(0, batch.uses.words, weights.abs())
     return total[:, None]
 
 
-def _steepness(batch: Minibatch, rows: Rows, weights: Divergences) -> Tensor:
+def _steepness(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
     """Return Σ|a|/variance over all that a row's posteriors are contrasted with, (U, 1|D).
 
     A residual posterior moves with its prior's mean, which therefore has the posterior's curvature too.
     """
     precisions = (-rows.log_variances).exp()
-    owners = batch.centres.index_select(0, batch.owners)  # (P,)
-    of_negatives = (weights.negatives.abs()[..., None] * precisions[batch.negatives]).sum(1)  # (B or P, 1|D)
-    total = torch.zeros_like(precisions)
-    total.index_add_(0, owners, weights.positives.abs()[:, None] * precisions[batch.contexts])
-    return total.index_add_(
-        0, batch.centres if len(of_negatives) == len(batch.centres) else owners, of_negatives
-    )
+    contrasts = weights.abs()
+    contrasts[: len(batch.centres)] = 0.0  # its own prior, from which it keeps its distance
+    of_posteriors = sums_by_centre(batch.uses, precisions, contrasts)  # (B, 1|D)
+    return torch.zeros_like(precisions).index_add_(0, batch.centres, of_posteriors)
 
 
 def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.training.minibatch import Minibatch
 from densvec.training.settings import Objective
+from densvec.training.torch_links import dots, of_centres, of_words, totals_by_centre
 
-__all__ = ["Divergences", "Losses", "Rows", "TorchStep"]
+__all__ = ["Losses", "Rows", "TorchStep"]
 
 
 class Rows(NamedTuple):
@@ -20,14 +22,6 @@ class Rows(NamedTuple):
     means: Tensor  # (U, D)
     log_variances: Tensor  # (U, 1) spherical or (U, D) diagonal
     embeddings: Tensor  # (encoded, E)
-
-
-class Divergences(NamedTuple):
-    """KL[q‖N(word)] of each centre's posterior q to every word that its loss speaks of."""
-
-    priors: Tensor  # (B,) the centre word itself
-    positives: Tensor  # (P,)
-    negatives: Tensor  # (B, K) or (P, K)
 
 
 class Losses(NamedTuple):
@@ -56,20 +50,19 @@ class TorchStep(nn.Module):
         self.variance_head = nn.Parameter(weights["variance_head"])  # (H, 1|D)
         self.variance_bias = nn.Parameter(weights["variance_bias"])  # (1|D,)
 
-    def forward(self, batch: Minibatch, rows: Rows) -> tuple[Losses, Divergences]:
-        """Return the losses, and the divergences that they were made of."""
-        divergences = self.divergences(batch, rows)
+    def forward(self, batch: Minibatch, rows: Rows) -> tuple[Losses, Tensor]:
+        """Return the losses, and the divergences that they were made of, one for each of ``batch.uses``."""
+        mean, log_variance = self.posteriors(batch, rows)
+        divergences = self.divergences(batch, rows, mean, log_variance)
         return self.losses(batch, divergences), divergences
 
     def posteriors(self, batch: Minibatch, rows: Rows) -> tuple[Tensor, Tensor]:
         """Return mean (B, D) and log-variance (B, 1|D) of the posterior of each centre."""
-        embeddings = rows.embeddings
+        embeddings, pairs = rows.embeddings, batch.pairs
         from_context = embeddings @ self.context_layer  # (encoded, H)
         from_centre = F.embedding(batch.centres, embeddings) @ self.centre_layer  # (B, H)
-        pre = from_context.index_select(0, batch.contexts) + from_centre.index_select(
-            0, batch.owners
-        )  # (P, H)
-        hidden = pre.new_zeros(from_centre.shape).index_add(0, batch.owners, pre.relu())  # (B, H)
+        active = (of_words(pairs, from_context) + of_centres(pairs, from_centre)).relu()  # (P, H)
+        hidden = totals_by_centre(pairs, active)  # (B, H)
         mean = hidden @ self.mean_head + self.mean_bias
         log_variance = hidden @ self.variance_head + self.variance_bias
         dtype = embeddings.dtype  # autocast may have left it for the products; the divergences need it back
@@ -78,45 +71,38 @@ class TorchStep(nn.Module):
             mean = mean + F.embedding(batch.centres, rows.means)
         return mean, log_variance.to(dtype).clamp(*LOG_VARIANCE_BOUNDS)
 
-    def divergences(self, batch: Minibatch, rows: Rows) -> Divergences:
-        """Return KL[q‖N(word)] for the prior, the positives and the negatives of each centre."""
-        mean, log_variance = self.posteriors(batch, rows)
-        pair_mean, pair_log_variance = (
-            mean.index_select(0, batch.owners),
-            log_variance.index_select(0, batch.owners),
-        )
-        if self.objective.pairing == "shared":
-            near_mean, near_log_variance = mean, log_variance
-        else:
-            near_mean, near_log_variance = pair_mean, pair_log_variance
-        return Divergences(
-            kl(mean, log_variance, *_priors(rows, batch.centres)),
-            kl(pair_mean, pair_log_variance, *_priors(rows, batch.contexts)),
-            kl(near_mean[:, None], near_log_variance[:, None], *_priors(rows, batch.negatives)),
+    def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
+        """Return KL[q‖N(word)] of each centre's posterior q to every word that its loss speaks of: (n,).
+
+        2 KL = (μ_q² + v_q)/v − 2 μ_q·μ/v + μ²/v + log v − log v_q − 1, summed over dimensions, is the inner
+        product of a vector of the posterior and one of the word, plus a number of each: no row is gathered.
+        """
+        dimensions = mean.shape[1] // log_variance.shape[1]  # that one variance stands for: D, or 1
+        precision = (-rows.log_variances).exp()
+        moment = _by_variance(mean.square(), dimensions) + dimensions * log_variance.exp()
+        weighted = rows.means * precision
+        of_posterior = -0.5 * dimensions * (1 + log_variance).sum(1, keepdim=True)
+        of_word = _by_variance(rows.means * weighted, dimensions) + dimensions * rows.log_variances
+        of_word = 0.5 * of_word.sum(1, keepdim=True)
+        return dots(
+            batch.uses,
+            torch.cat((0.5 * moment, -mean, of_posterior, torch.ones_like(of_posterior)), dim=1),
+            torch.cat((precision, weighted, torch.ones_like(of_word), of_word), dim=1),
         )
 
-    def losses(self, batch: Minibatch, divergences: Divergences) -> Losses:
+    def losses(self, batch: Minibatch, divergences: Tensor) -> Losses:
         """Return the loss of Eq. 7 and its two parts; see `Objective`."""
-        negatives = divergences.negatives
+        centres, pairs = len(batch.centres), len(batch.pairs.words)
+        priors, positives, negatives = divergences.tensor_split((centres, centres + pairs))
+        negatives = negatives.view(-1, batch.negative)
         if self.objective.pairing == "shared":
-            negatives = negatives.index_select(0, batch.owners)
-        violations = divergences.positives[:, None] - negatives + self.objective.margin  # (P, K)
-        hinge = violations.relu().sum() / negatives.shape[1]
-        total_kl = divergences.priors.sum()
-        return Losses(hinge + self.objective.kl_weight * total_kl, hinge, total_kl)
+            negatives = negatives.index_select(0, batch.pairs.centres)
+        violations = positives[:, None] - negatives + self.objective.margin  # (P, K)
+        hinge = violations.relu().sum() / batch.negative
+        kl = priors.sum()
+        return Losses(hinge + self.objective.kl_weight * kl, hinge, kl)
 
 
-def kl(mean: Tensor, log_variance: Tensor, prior_mean: Tensor, prior_log_variance: Tensor) -> Tensor:
-    """Return KL[N(mean, variance)‖N(prior_mean, prior_variance)] over the last axis."""
-    squares = (mean - prior_mean).square()
-    dimensions = 1
-    if log_variance.shape[-1] < mean.shape[-1]:  # spherical: one variance stands for all D dimensions
-        dimensions = mean.shape[-1]
-        squares = squares.sum(-1, keepdim=True)
-    ratio = (dimensions * log_variance.exp() + squares) * (-prior_log_variance).exp()
-    return 0.5 * (ratio + dimensions * (prior_log_variance - log_variance - 1)).sum(-1)
-
-
-def _priors(rows: Rows, index: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the means and log-variances of the words at an index of any shape."""
-    return F.embedding(index, rows.means), F.embedding(index, rows.log_variances)
+def _by_variance(squares: Tensor, dimensions: int) -> Tensor:
+    """Sum over the dimensions that share a variance: all of them, or none."""
+    return squares.sum(1, keepdim=True) if dimensions > 1 else squares
