@@ -15,8 +15,11 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from densvec.training._vector cimport (
-    adam, add_scaled, best_instruction_set, contrast, dot, double_loops, exponential, float_loops_for, prefetch_row, pull,
-    pull_diagonal, pull_diagonal_gradient, pull_gradient, relu_sum, relu_sum_back, score_diagonal, squared_distance,
+    adam, add_scaled, best_instruction_set, dot, exponential, prefetch_row, pull, pull_diagonal, pull_diagonal_gradient,
+    pull_gradient, relu_sum, relu_sum_back, score_diagonal, squared_distance,
+)
+from densvec.training._windows cimport (
+    Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
 )
 
 import numpy as np
@@ -74,16 +77,6 @@ cdef struct Rates:
     double embedding
     double encoder
 
-cdef struct Text:                # a Chunk
-    int n
-    const int* tokens
-    const int* negatives         # (n, per) or (pairs, per)
-    int per                      # negatives per centre or per pair
-    bint shared
-    int* left                    # TMP: first and last position of each window, and the first pair of each centre
-    int* right
-    int* pair
-
 cdef struct Totals:
     double hinge
     double kl
@@ -123,18 +116,7 @@ cdef inline void gemm(char a_op, char b_op, int m, int n, int k, const floating*
         dgemm(&b_op, &a_op, &n, &m, &k, &alpha, <double*> b, &ldb, <double*> a, &lda, &beta, c, &n)
 
 
-cdef void find_windows(Text* text, const int[::1] sentences, const int[::1] radii) noexcept nogil:
-    """Fill left, right and pair of a text."""
-    cdef int s, i, pair = 0
-    for s in range(<int> sentences.shape[0] - 1):
-        for i in range(sentences[s], sentences[s + 1]):
-            text.left[i] = max(sentences[s], i - radii[i])
-            text.right[i] = min(sentences[s + 1] - 1, i + radii[i])
-            text.pair[i] = pair
-            pair += text.right[i] - text.left[i]
-
-
-cdef void encode(const void* loops, Tables* tables, Text* text, Scratch* scratch, int first, int last, int low, int high,
+cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int high,
                  floating* kind) noexcept nogil:
     """Infer the posteriors of the centres first..last-1; low..high-1 are the positions that their windows reach."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
@@ -170,26 +152,6 @@ cdef void encode(const void* loops, Tables* tables, Text* text, Scratch* scratch
     exponential(loops, variances, variances, (last - first) * spread)
 
 
-cdef inline const int* following(Text* text, int i, int last) noexcept nogil:
-    """Return where the negatives of the next centre begin; after the last one, its own."""
-    cdef int next = min(i + 1, last - 1)
-    return text.negatives + <size_t> (next if text.shared else text.pair[next]) * text.per
-
-
-cdef int list_rows(Text* text, int* rows, int i) noexcept nogil:
-    """List the words that centre i is compared with: its positives, their negatives, itself; return how many positives."""
-    cdef int j, k = 0, positives = text.right[i] - text.left[i]
-    cdef int negatives = text.per if text.shared else text.per * positives
-    cdef const int* drawn = text.negatives + <size_t> (i if text.shared else text.pair[i]) * text.per
-    for j in range(text.left[i], text.right[i] + 1):
-        if j != i:
-            rows[k] = text.tokens[j]
-            k += 1
-    memcpy(rows + positives, drawn, negatives * sizeof(int))
-    rows[positives + negatives] = text.tokens[i]
-    return positives
-
-
 cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, const int* next,
                      int nexts, floating* scores) noexcept nogil:
     """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone.
@@ -223,25 +185,6 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
                 precisions[k * D + d] = -log_variances[row * D + d]
             exponential(loops, precisions + k * D, precisions + k * D, D)
             scores[k] = score_diagonal(loops, means + row * D, log_variances + row * D, precisions + k * D, mean, variance, D)
-
-
-cdef double hinge_of(const void* loops, Text* text, int positives, int count, double margin, const floating* scores,
-                     floating* shares) noexcept nogil:
-    """Return the hinge of a centre; set each row's share in it: above 0 pulls the row and the posterior together."""
-    cdef int j, k, per = text.per
-    cdef floating share = (<floating> 1) / per
-    cdef double sum = 0
-    if text.shared:
-        sum = contrast(loops, shares, shares + positives, scores, scores + positives, <floating> margin, positives, per)
-    else:
-        for j in range(positives):
-            sum += contrast(loops, shares + j, shares + positives + j * per, scores + j, scores + positives + j * per,
-                            <floating> margin, 1, per)
-    for k in range(positives):
-        shares[k] *= share
-    for k in range(positives, count - 1):
-        shares[k] *= -share
-    return sum / per
 
 
 cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, double mean_rate_, double log_variance_rate_,
@@ -305,11 +248,11 @@ cdef void move_centre(const void* loops, Tables* tables, double rate, Scratch* s
                <floating> (-rate / (1 + rate * steepness / spread)), (<floating*> scratch.d_means) + centre * D, D)
 
 
-cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Text* text, Scratch* scratch, int first,
+cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, int first,
                   int last, double margin, double kl_weight, Totals* totals, floating* kind) noexcept nogil:
     """Take the centres first..last-1 one by one: loss, gradient of the posterior, update of the priors."""
     cdef int D = tables.size, spread = tables.spread
-    cdef int i, c, d, positives, count
+    cdef int i, c, d, positives, count, coming
     cdef double hinge, kl
     cdef floating* scores = <floating*> scratch.scores
     cdef floating* shares = <floating*> scratch.shares
@@ -319,15 +262,17 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
     memset(scratch.d_log_variances, 0, (last - first) * spread * sizeof(floating))
     for i in range(first, last):
         c = i - first
-        positives = list_rows(text, scratch.rows, i)
+        positives = text.right[i] - text.left[i]
         if positives == 0:
             continue
-        count = positives + (text.per if text.shared else text.per * positives) + 1
+        count = list_targets(text, i, scratch.rows) + 1
+        scratch.rows[count - 1] = text.tokens[i]
         if tables.residual:  # only now: a word that the tile has often moves at each of its occurrences
             add_scaled(loops, (<floating*> scratch.means) + c * D, <floating> 1,
                        (<floating*> tables.means) + <size_t> text.tokens[i] * D, D)
-        score_rows(loops, tables, scratch, c, count, following(text, i, last), text.per if i + 1 < last else 0, scores)
-        hinge = hinge_of(loops, text, positives, count, margin, scores, shares)
+        coming = min(i + 1, last - 1)
+        score_rows(loops, tables, scratch, c, count, negatives_of(text, coming), negative_count(text, coming), scores)
+        hinge = hinge_of(loops, text, positives, count - 1, margin, scores, shares)
         shares[count - 1] = kl_weight
 
         # KL[q || prior] = score - 1/2 sum(1 + log v_q)
@@ -357,7 +302,7 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
                 d_log_variance[d] = 0
 
 
-cdef void propagate(const void* loops, Tables* tables, Text* text, Scratch* scratch, int first, int last, int low, int high,
+cdef void propagate(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int high,
                     floating* kind) noexcept nogil:
     """Carry the posteriors' gradients back through the encoder, to the weights and the inputs."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
@@ -397,7 +342,7 @@ cdef void propagate(const void* loops, Tables* tables, Text* text, Scratch* scra
     gemm(c'N', c'T', tile, E, H, centres, <floating*> tables.weights[CENTRE_LAYER], 1, inputs + (first - low) * E)
 
 
-cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Text* text, Scratch* scratch,
+cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch,
                          int centres, int low, int high, floating* kind) noexcept nogil:
     """Row-wise Adagrad for the embeddings, Adam for the weights; or only sum their gradients."""
     cdef int E = tables.inputs, i, w
@@ -432,7 +377,7 @@ cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients
              <floating> ADAM_FLOOR, tables.lengths[w])
 
 
-cdef void run(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Text* text, Scratch* scratch, double margin,
+cdef void run(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, double margin,
               double kl_weight, Totals* totals, floating* kind) noexcept nogil:
     """Train on a chunk, or sum its gradients; `kind` only tells the number type."""
     cdef int first = 0, last, low, high, i
@@ -510,14 +455,6 @@ cdef class Workspace:
         return s
 
 
-cdef void* address(object array, str name, object dtype, tuple shape) except NULL:
-    """Return where an array begins; the kernel must be able to write it as it is."""
-    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous or not array.flags.writeable:
-        raise ValueError(f"{name} is {array.dtype}{array.shape}; the kernel needs a writeable C-contiguous {dtype}{shape}")
-    cdef size_t where = array.ctypes.data
-    return <void*> where
-
-
 cdef class Kernel:
     """The step bound to the arrays it trains; `arrays` maps the names of the settings to NumPy arrays, all of one dtype."""
 
@@ -536,13 +473,8 @@ cdef class Kernel:
         self.kl_weight = kl_weight
         self.workspaces = [Workspace() for _ in range(workers)]
         dtype = self.dtype = arrays["means"].dtype
-        best = best_instruction_set().decode()
-        known = ("plain", "avx2", "avx512")
-        if instruction_set is not None and known.index(instruction_set) > known.index(best):
-            raise ValueError(f"this processor has no {instruction_set}: the best is {best}")
-        self.instruction_set = instruction_set or best
-        name = self.instruction_set.encode()
-        self.loops = <const void*> float_loops_for(name) if dtype == np.float32 else <const void*> double_loops()
+        self.instruction_set = instruction_set or best_instruction_set().decode()
+        self.loops = loops_for(dtype, instruction_set)
 
         words, size = arrays["means"].shape
         inputs, hidden = arrays["context_layer"].shape
@@ -583,26 +515,16 @@ cdef class Kernel:
         return self._run(chunk, NULL, &gradients, 0)
 
     cdef tuple _run(self, chunk, Rates* rates, Gradients* gradients, int worker):
-        cdef const int[::1] tokens = chunk.tokens
-        cdef const int[::1] sentences = chunk.sentences
-        cdef const int[::1] radii = chunk.radii
-        cdef const int[:, ::1] negatives = chunk.negatives
-        cdef int n = <int> tokens.shape[0], widest = 0, i, per
         cdef Totals totals = Totals(0, 0, 0)
         cdef Rates none = Rates(0, 0, 0, 0)
-        if n == 0 or negatives.shape[0] == 0:
+        if not len(chunk.tokens) or not len(chunk.negatives):
             return 0.0, 0.0, 0
-        windows = np.empty((3, n), np.int32)
-        cdef int[:, ::1] bounds = windows
-        cdef Text text = Text(n, &tokens[0], &negatives[0, 0], <int> negatives.shape[1], chunk.pairing == "shared",
-                              &bounds[0, 0], &bounds[1, 0], &bounds[2, 0])
-        with nogil:
-            find_windows(&text, sentences, radii)
-            for i in range(n):
-                widest = max(widest, text.right[i] - text.left[i])
-        per = text.per if text.shared else text.per * widest
+        cdef Windows text
+        kept = find_windows(chunk, &text)  # noqa: F841, what `text` points into
+        cdef int negatives = text.per if text.shared else text.per * text.widest
+        cdef int halo = min(text.n, <int> TILE + 2 * text.widest)
         cdef Workspace workspace = self.workspaces[worker]
-        cdef Scratch* scratch = workspace.reserve(&self.tables, min(n, TILE + 2 * widest), widest + per + 1, self.dtype.itemsize)
+        cdef Scratch* scratch = workspace.reserve(&self.tables, halo, text.widest + negatives + 1, self.dtype.itemsize)
         cdef bint single = self.dtype == np.float32
         if rates == NULL:
             rates = &none
