@@ -99,6 +99,15 @@ class Table:
         result: Floats = np.exp(self._log_variances[rows])
         return result
 
+    def precisions(self, rows: Any) -> Floats:
+        """Return 1/v of `rows`, in a new array; rounding may make it differ from that of `variances`."""
+        if self._variances is not None:
+            given: Floats = 1.0 / self._variances[rows]
+            return given
+        assert self._log_variances is not None
+        result: Floats = np.negative(self._log_variances[rows])
+        return np.exp(result, out=result)
+
     def densities(self, rows: Any) -> Gaussian:
         """Return the densities of `rows`."""
         return Gaussian(self.means[rows], self.variances(rows))
@@ -304,7 +313,7 @@ def _spherical_blocks(
 def _diagonal_blocks(
     q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
 ) -> Iterator[Block]:
-    for rows in row_blocks(start, stop, max(len(q), table.dimension), 4 * _BLOCK_ENTRIES):
+    for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * _BLOCK_ENTRIES):
         values, magnitude = form.diagonal(q, table, rows)
         yield rows, values, values <= caution * magnitude
 
@@ -383,11 +392,11 @@ def _wasserstein_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:
 
 
 def _kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
-    d, means, precisions = q.dimension, table.means[rows], 1.0 / table.variances(rows)
+    d, precisions = q.dimension, table.precisions(rows)
     by_variance = _products(q.variance + q.mean**2, precisions, d)  # Σ (v_q + μ_q²) / v_p
     by_mean = table.scaled_squares[rows]
     logs = table.log_determinants[rows] - q.log_determinant[:, None]
-    values = by_variance - 2.0 * _products(q.mean, means * precisions, d)
+    values = by_variance - 2.0 * _products(q.mean, table.means[rows] * precisions, d)
     values += by_mean + logs - d
     return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
 

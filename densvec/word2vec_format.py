@@ -289,7 +289,7 @@ def _text_rows(
         except ValueError:
             bad = next(field for field in fields[1:] if not _is_number(field))
             raise source.error(f"{_shown(bad)} is no number") from None
-        yield fields[0].decode(options.encoding, options.errors), numbers
+        yield _decoded(fields[0], options, f"line {source.lines} of {local_path(source.path)}"), numbers
         found += 1
 
 
@@ -315,9 +315,18 @@ def _binary_rows(
                 raise source.truncated(found, count)
             buffer, place = buffer[place:] + more, 0
             blank = buffer.find(b" ", place)
-        word = buffer[place:blank].lstrip(b"\n").decode(options.encoding, options.errors)
+        name = buffer[place:blank].lstrip(b"\n")
+        word = _decoded(name, options, f"vector {found + 1} of {local_path(source.path)}")
         place = blank + 1 + width
         yield word, buffer[blank + 1 : place]
+
+
+def _decoded(word: bytes, options: Options, place: str) -> str:
+    try:
+        return word.decode(options.encoding, options.errors)
+    except UnicodeDecodeError as error:
+        error.reason += f", in {place}; give its encoding, or unicode_errors='replace'"
+        raise
 
 
 def _matrix(rows: list[Any], options: Options) -> Floats:

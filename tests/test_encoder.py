@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -60,6 +62,21 @@ def test_many_windows_do_not_depend_on_their_company():
         mean, log_variance = encoder.posteriors(centres[i : i + 1], context, [0, len(context)])
         assert_allclose(means[i], mean[0], rtol=1e-4, atol=1e-4)
         assert_allclose(log_variances[i], log_variance[0], rtol=1e-4, atol=1e-4)
+
+
+def test_a_residual_encoder_shifts_the_priors():
+    plain, residual = make(), replace(make(), residual=True)
+    priors = np.random.default_rng(2).normal(size=(2, D))
+    window = [3, 4], [5, 6, 7], [0, 2, 3]
+    means, log_variances = plain.posteriors(*window)
+    shifted, same = residual.posteriors(*window, priors)
+    assert_allclose(shifted, priors + means)
+    assert_array_equal(same, log_variances)
+    assert_array_equal(plain.posteriors(*window, priors)[0], means)
+    assert residual.with_rows(np.arange(3)).residual
+    assert "residual" not in residual.arrays()
+    with pytest.raises(ValueError, match="give prior_means"):
+        residual.posteriors(*window)
 
 
 def test_log_variance_is_bounded():

@@ -62,6 +62,25 @@ def test_round_trip(tmp_path, covariance, mmap, kind):
         assert loaded.infer("naïve", word="dog") == wv.infer("naïve", word="dog")
 
 
+@pytest.mark.parametrize("residual", [False, True])
+def test_the_kind_of_encoder_comes_back(tmp_path, residual):
+    wv = make()
+    wv.encoder.residual = residual
+    wv.save(tmp_path / "words.dv")
+    assert KeyedDensities.load(tmp_path / "words.dv").encoder.residual == residual
+
+
+def test_context_vectors_come_back_and_grow(tmp_path):
+    wv = make(None)
+    wv.context_vectors = np.arange(15, dtype=np.float32).reshape(5, 3)
+    wv.save(tmp_path / "words.dv")
+    loaded = KeyedDensities.load(tmp_path / "words.dv")
+    assert_array_equal(loaded.context_vectors, wv.context_vectors)
+    loaded["new"] = [1, 2, 3]
+    assert_array_equal(loaded.context_vectors[-1], [0, 0, 0])
+    assert_array_equal(wv.vectors_for_all(["a b"]).context_vectors, [[9, 10, 11]])
+
+
 def test_empty_round_trip(tmp_path):
     KeyedDensities(4, covariance="diagonal").save(tmp_path / "empty.dv")
     loaded = KeyedDensities.load(tmp_path / "empty.dv")

@@ -53,6 +53,16 @@ def test_posterior_of_a_word(covariance):
     assert wv.infer(("w1", "w2", "w3", "w4", "w5", "w6"), word=0) == posterior
 
 
+def test_residual_posteriors_are_shifts_of_their_priors():
+    wv = make()
+    plain = wv.infer("w1 w2", word="w0")
+    wv.encoder.residual = True
+    shifted = wv.infer("w1 w2", word="w0")
+    assert_allclose(shifted.mean, plain.mean + wv["w0"], rtol=1e-5)
+    assert_array_equal(shifted.variance, plain.variance)
+    assert wv.infer("", word="w0") == wv.density("w0")
+
+
 def test_unknown_context_words_are_skipped():
     assert WV.infer("the w1 and w2", word="w0") == WV.infer("w1 w2", word="w0")
 

@@ -278,7 +278,7 @@ def test_missing_counts_are_zero(tmp_path):
 def test_decoding_errors(tmp_path):
     path = tmp_path / "vectors"
     path.write_bytes(b"2 2\nd\xffog 1 2\nb 3 4\n")
-    with pytest.raises(UnicodeDecodeError):
+    with pytest.raises(UnicodeDecodeError, match=r"line 2 of .*vectors; give its encoding"):
         KeyedDensities.load_word2vec_format(path)
     assert KeyedDensities.load_word2vec_format(path, unicode_errors="ignore").index_to_key == ["dog", "b"]
     assert KeyedDensities.load_word2vec_format(path, encoding="latin1").index_to_key == ["dÿog", "b"]
