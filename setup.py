@@ -26,6 +26,7 @@ setup(
             extension("densvec._corpus"),
             extension("densvec._sentences"),
             extension("densvec._text"),
+            extension("densvec._words"),
             extension("densvec.training._native"),
             extension("densvec.training._skipgram"),
             extension("densvec.training._word2gauss"),

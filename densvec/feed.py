@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from densvec._corpus import Block, Chunk, Sampler
 from densvec._sentences import SentenceReader
-from densvec._text import MAX_SENTENCE_LENGTH, TextReader, WordIndex
+from densvec._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec._words import WordIndex
 from densvec.corpora import check_corpus, file_reader, log_replaced, text_reader
 
 logger = logging.getLogger(__name__)

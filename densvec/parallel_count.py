@@ -8,7 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
-from densvec._text import TextReader, WordCounter
+from densvec._text import TextReader
+from densvec._words import WordCounter
 from densvec.corpora import log_replaced
 
 #: A thread is worth its table of words only with this many bytes to count.

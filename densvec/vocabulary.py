@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from densvec._sentences import SentenceCounter
-from densvec._text import MAX_SENTENCE_LENGTH, TextReader, WordCounter
+from densvec._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec._words import WordCounter
 from densvec.corpora import LineSentence, check_corpus, file_reader, is_plain, log_replaced, text_reader
 from densvec.parallel_count import count_in_parallel
 from densvec.trimming import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, TrimRule, keeps
