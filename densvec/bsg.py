@@ -96,7 +96,8 @@ class BayesianSkipGram(DensityModel):
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own: the
-        paper to the letter is ``pairing="paired", negative=1``. See `densvec.training.settings.Objective`.
+        paper to the letter is ``pairing="paired", negative=1, residual=False``. See
+        `densvec.training.settings.Objective`.
     covariance : {"spherical", "diagonal"}
         One variance for each density, or one for each of its dimensions.
     residual : bool
@@ -300,8 +301,9 @@ class BayesianSkipGram(DensityModel):
     ) -> list[tuple[str, float]] | None:
         """Return the words that a context speaks for, most probable first.
 
-        A word is the more probable the more frequent it is in the thinned text and the less the context
-        moves it from its prior: p(w | context) ∝ p(w) · exp(−KL[q(z | w, context) ‖ p(z | w)]).
+        A word is the more probable the more frequent it is in the thinned text, the less the context moves
+        its posterior q from its prior, and the nearer q is to the context words: p(w | context) ∝
+        p(w) · exp(−KL[q‖p(z | w)] − mean_j KL[q‖p(z | c_j)]), the terms of the training objective.
 
         Parameters
         ----------
@@ -333,9 +335,11 @@ class BayesianSkipGram(DensityModel):
         words = len(wv)
         offsets = np.arange(words + 1) * len(known)
         posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets, wv.vectors))
-        priors = _gaussian(wv.vectors, log_variances)
+        scores = -posteriors.kl(_gaussian(wv.vectors, log_variances))
+        for row in known:
+            scores -= posteriors.kl(_gaussian(wv.vectors[row], log_variances[row])) / len(known)
         keep = keep_probabilities(wv.expandos["count"], self.sample)
-        scores = np.log(noise_weights(wv.expandos["count"], "subsampled", keep)) - posteriors.kl(priors)
+        scores += np.log(noise_weights(wv.expandos["count"], "subsampled", keep))
         probabilities = np.exp(scores - scores.max())
         probabilities /= probabilities.sum()
         best = np.argsort(-probabilities, kind="stable")[:topn]

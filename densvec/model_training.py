@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from densvec._corpus import Sampler
-from densvec._text import WordIndex
+from densvec._words import WordIndex
 from densvec.callbacks import call
 from densvec.feed import Feed
 from densvec.model_state import Corpus, CorpusFile, ModelState

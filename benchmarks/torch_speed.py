@@ -1,0 +1,149 @@
+"""The torch backend on a CPU, next to the same step written naively: ``python -m benchmarks.torch_speed [CORPUS]``.
+
+Three ways to train the same model on the same chunks, in minibatches of the same size:
+
+- densvec: distinct words projected once, divergences as inner products along links, only used rows updated;
+- naive encoder: a product of matrices for the concatenated embeddings of every pair, the rest as densvec;
+- naive: that, and every divergence from its own gathered rows, gradients and updates of whole tables.
+
+The naive ones train a part of the corpus, before and after densvec has trained all of it.
+"""
+
+import argparse
+import itertools
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from densvec import BayesianSkipGram
+from densvec.encoder import LOG_VARIANCE_BOUNDS
+from densvec.training.torch_backend import BATCH_CENTRES, TorchBackend
+from densvec.training.torch_step import TorchStep
+
+TOKENS, WORDS = 2_000_000, 60_000
+NAIVE_CHUNKS = 6
+
+
+def write_zipf(path, tokens=TOKENS, words=WORDS, seed=1):
+    """Write text whose word frequencies follow Zipf's law, in sentences of 20 words."""
+    weights = 1.0 / np.arange(1, words + 1)
+    ids = np.random.default_rng(seed).choice(words, size=(tokens // 20, 20), p=weights / weights.sum())
+    path.write_text("\n".join(" ".join(f"w{i}" for i in sentence) for sentence in ids))
+
+
+class ConcatenatingStep(TorchStep):
+    """The first layer as it is drawn in the paper: a product of matrices for every pair."""
+
+    def posteriors(self, batch, rows):
+        """Return mean and log-variance of each centre's posterior."""
+        pairs, embeddings = batch.pairs, rows.embeddings
+        context = F.embedding(pairs.words, embeddings)
+        centre = F.embedding(batch.centres.index_select(0, pairs.centres), embeddings)
+        layer = torch.cat((self.context_layer, self.centre_layer))
+        active = (torch.cat((context, centre), dim=1) @ layer).relu()
+        hidden = active.new_zeros(len(batch.centres), active.shape[1]).index_add(0, pairs.centres, active)
+        mean = hidden @ self.mean_head + self.mean_bias
+        if self.residual:
+            mean = mean + F.embedding(batch.centres, rows.means)
+        return mean, (hidden @ self.variance_head + self.variance_bias).clamp(*LOG_VARIANCE_BOUNDS)
+
+
+class NaiveStep(ConcatenatingStep):
+    """Divergences from gathered rows, one pair of Gaussians at a time."""
+
+    def divergences(self, batch, rows, mean, log_variance):
+        """Return KL[q‖N(word)] for each use of a word."""
+        q_mean, q_log_variance = mean[batch.uses.centres], log_variance[batch.uses.centres]
+        p_mean, p_log_variance = rows.means[batch.uses.words], rows.log_variances[batch.uses.words]
+        size = mean.shape[1]
+        ratio = (
+            size * q_log_variance.exp() + (q_mean - p_mean).square().sum(1, keepdim=True)
+        ) / p_log_variance.exp()
+        return 0.5 * (ratio + size * (p_log_variance - q_log_variance - 1)).sum(1)
+
+
+class DenseTraining:
+    """What one writes first in torch: whole tables as parameters, torch's own optimisers, no thought of V."""
+
+    def __init__(self, backend, step):
+        self.backend, self.step_module = backend, step
+        self.tables = [torch.nn.Parameter(table.clone()) for table in backend.tables]
+        means, log_variances, embeddings = self.tables
+        self.optimisers = [
+            torch.optim.SGD([means, log_variances], lr=1e-3),
+            torch.optim.Adagrad([embeddings], lr=0.05),
+            torch.optim.Adam(step.parameters(), lr=3e-4),
+        ]
+
+    def step(self, prepared):
+        """Train one chunk."""
+        for batch in prepared.minibatches:
+            rows = type(self.backend.tables)(
+                self.tables[0][batch.words],
+                self.tables[1][batch.words],
+                self.tables[2][batch.words[: batch.encoded]],
+            )
+            losses, _ = self.step_module(batch, rows)
+            for optimiser in self.optimisers:
+                optimiser.zero_grad()
+            losses.loss.backward()
+            for optimiser in self.optimisers:
+                optimiser.step()
+
+
+def naive_speeds(model):
+    """Return words/s of the two naive forms on the first chunks of the corpus."""
+    with model._feeds()(0, 0) as feed:
+        chunks = list(itertools.islice(feed, NAIVE_CHUNKS + 1))
+    backend = model._make_backend()
+    assert isinstance(backend, TorchBackend)
+    prepared = [backend.prepare(chunk) for chunk in chunks]
+    weights = {name: value.detach().clone() for name, value in backend.module.named_parameters()}
+    objective, residual = backend.module.objective, backend.module.residual
+    dense = DenseTraining(backend, NaiveStep(weights, objective, residual))
+    backend.module.__class__ = ConcatenatingStep
+    speeds = {}
+    with backend.threads(max(1, model.workers - 1)):
+        for name, step in {
+            "naive encoder": lambda chunk: backend.step(chunk, model.alpha),
+            "naive": dense.step,
+        }.items():
+            step(prepared[0])  # warm up
+            started = time.perf_counter()
+            for chunk in prepared[1:]:
+                step(chunk)
+            speeds[name] = sum(chunk.chunk.words for chunk in prepared[1:]) / (time.perf_counter() - started)
+    return speeds
+
+
+def main(path=None):
+    """Train, and print words/s."""
+    with tempfile.TemporaryDirectory() as folder:
+        if path is None:
+            path = Path(folder) / "zipf.txt"
+            write_zipf(path)
+        model = BayesianSkipGram(backend="torch", device="cpu", epochs=1, show_progress=False)
+        model.build_vocab(corpus_file=path)
+        model._corpus = (None, path)
+        before = naive_speeds(model)
+        model.train()
+        after = naive_speeds(model)
+    entry = model.loss_history[0]
+    print(
+        f"{entry.words:,} words, {len(model.wv):,} of them distinct, {model.vector_size} dimensions, "
+        f"{model.workers} workers, minibatches of {BATCH_CENTRES['cpu']} centres"
+    )
+    print(f"{'densvec, torch backend':24}{entry.words_per_second:>12,.0f} words/s")
+    for name in before:
+        speed = (before[name] + after[name]) / 2
+        print(f"{name:24}{speed:>12,.0f} words/s{entry.words_per_second / speed:>8.1f} times slower")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus", nargs="?", help="a text file, one sentence per line; generated by default")
+    main(parser.parse_args().corpus)
