@@ -1,5 +1,6 @@
 """Build the Cython extensions; everything else is in pyproject.toml."""
 
+import os
 import sys
 from glob import glob
 
@@ -10,7 +11,9 @@ if sys.platform == "win32":
     compile_args = ["/O2"]
 else:
     # -fopenmp-simd only honours the `omp simd` pragmas of our own loops: no OpenMP run time, no fast-math.
-    compile_args = ["-O3", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"]
+    compile_args = ["-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"]
+
+JOBS = os.cpu_count() or 1
 
 
 def extension(module: str, language: str = "c") -> Extension:
@@ -39,5 +42,7 @@ setup(
             "initializedcheck": False,
             "embedsignature": True,
         },
-    )
+        nthreads=JOBS if sys.platform.startswith("linux") else 0,  # elsewhere the workers would start this script anew
+    ),
+    options={"build_ext": {"parallel": JOBS}},
 )
