@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densvec._corpus import Block
+from densvec._words import WordIndex
 from densvec.trimming import TrimRule
 
 def warn_of_string(sentence: object) -> None: ...
@@ -12,7 +13,7 @@ def warn_of_string(sentence: object) -> None: ...
 class SentenceReader:
     words: int
     def __init__(
-        self, sentences: Iterable[Any], index: dict[Any, int], *, max_sentence_length: int = 10000
+        self, sentences: Iterable[Any], index: WordIndex, *, max_sentence_length: int = 10000
     ) -> None: ...
     def next_block(self, chunk_words: int) -> Block | None: ...
 

@@ -3,8 +3,22 @@
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.long cimport PyLong_AsLongLong
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
+
+from densvec._text cimport Word, hash_word
+from densvec._words cimport (
+    PREFETCH,
+    WORD_BATCH,
+    WordIndex,
+    WordTable,
+    wordtable_count,
+    wordtable_free,
+    wordtable_init,
+    wordtable_prune,
+    wordtable_values,
+)
 
 import logging
 
@@ -13,7 +27,16 @@ import numpy as np
 from densvec._corpus import Block
 from densvec.trimming import keeps
 
+cdef extern from "Python.h":
+    bint PyUnicode_Check(PyObject *o)
+    bint PyUnicode_IS_ASCII(PyObject *o)
+    void *PyUnicode_DATA(PyObject *o)
+    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *o)
+    PyObject **PySequence_Fast_ITEMS(PyObject *o)
+
 logger = logging.getLogger(__name__)
+
+cdef Py_ssize_t AHEAD = 16      # tokens fetched from memory ahead of their use: each is an object of its own
 
 
 cdef object as_tokens(object sentence):
@@ -30,6 +53,26 @@ def warn_of_string(sentence):
         )
 
 
+cdef inline bint is_ascii(PyObject *token) noexcept:
+    return PyUnicode_Check(token) and PyUnicode_IS_ASCII(token)
+
+
+cdef inline void ascii_word(PyObject *token, Word *word) noexcept:
+    """The word that an ASCII string is; its bytes are those of the string."""
+    word.start = <const uint8_t *>PyUnicode_DATA(token)
+    word.length = PyUnicode_GET_LENGTH(token)
+    hash_word(word)
+
+
+cdef bytes encoded(token, Word *word):
+    """The UTF-8 bytes of a string and the word they are; the word lives as long as the bytes."""
+    cdef bytes text = token.encode("utf-8", "surrogatepass")
+    word.start = text
+    word.length = len(text)
+    hash_word(word)
+    return text
+
+
 cdef class IntVector:
     """A growing array of 32-bit integers."""
 
@@ -39,19 +82,15 @@ cdef class IntVector:
     def __dealloc__(self):
         free(self.data)
 
-    cdef inline int push(self, int32_t value) except -1:
-        if self.size == self.capacity:
-            self.grow()
-        self.data[self.size] = value
-        self.size += 1
-        return 0
-
-    cdef int grow(self) except -1:
-        cdef Py_ssize_t capacity = 2 * self.capacity + 1024
-        cdef int32_t *data = <int32_t *>realloc(self.data, capacity * sizeof(int32_t))
-        if data == NULL:
-            raise MemoryError
-        self.data, self.capacity = data, capacity
+    cdef int reserve(self, Py_ssize_t more) except -1:
+        """Make room for `more` numbers behind the last."""
+        cdef Py_ssize_t capacity = self.size + more
+        if capacity > self.capacity:
+            capacity = max(capacity, 2 * self.capacity + 1024)
+            data = <int32_t *>realloc(self.data, capacity * sizeof(int32_t))
+            if data == NULL:
+                raise MemoryError
+            self.data, self.capacity = data, capacity
         return 0
 
     cdef object array(self):
@@ -68,20 +107,20 @@ cdef class SentenceReader:
     ----------
     sentences : iterable of sequences of tokens
         The corpus; iterated once.
-    index : dict
-        Ids of the known words.
+    index : WordIndex
+        Ids of the known words, which may be other things than strings.
     max_sentence_length : int
         Tokens of the longest sentence.
     """
 
     cdef object iterator
-    cdef dict index
+    cdef WordIndex index
     cdef object pending         # token list of which only the first `offset` tokens are encoded
     cdef Py_ssize_t offset, max_sentence_length
     cdef int64_t number
     cdef readonly int64_t words
 
-    def __init__(self, sentences, dict index not None, *, max_sentence_length=10000):
+    def __init__(self, sentences, WordIndex index not None, *, max_sentence_length=10000):
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, not {max_sentence_length}")
         self.iterator = iter(sentences)
@@ -92,10 +131,10 @@ cdef class SentenceReader:
         """Return the next Block, of at least `chunk_words` words unless the corpus ends, or None at the end."""
         cdef IntVector ids = IntVector(), bounds = IntVector()
         cdef int64_t words = 0, examples = 0
-        cdef Py_ssize_t i, stop
-        cdef long long number
-        cdef PyObject *found
-        bounds.push(0)
+        cdef Py_ssize_t stop
+        bounds.reserve(1)
+        bounds.data[0] = 0
+        bounds.size = 1
         while words < chunk_words:
             if self.pending is None:
                 sentence = next(self.iterator, self)
@@ -105,20 +144,15 @@ cdef class SentenceReader:
                     warn_of_string(sentence)
                 self.pending, self.offset = as_tokens(sentence), 0
                 examples += 1
-            tokens = self.pending
-            stop = min(<Py_ssize_t>len(tokens), self.offset + self.max_sentence_length)
-            for i in range(self.offset, stop):
-                found = PyDict_GetItemWithError(self.index, tokens[i])
-                if found != NULL:
-                    number = PyLong_AsLongLong(<object>found)
-                    if not 0 <= number <= 2147483647:
-                        raise ValueError(f"the id of {tokens[i]!r} must lie in 0..2**31-1, not {number}")
-                    ids.push(<int32_t>number)
+            stop = min(<Py_ssize_t>len(self.pending), self.offset + self.max_sentence_length)
             if stop > self.offset:
+                self.encode(self.pending, self.offset, stop, ids)
                 words += stop - self.offset
-                bounds.push(<int32_t>ids.size)
+                bounds.reserve(1)
+                bounds.data[bounds.size] = <int32_t>ids.size
+                bounds.size += 1
             self.offset = stop
-            if stop == len(tokens):
+            if stop == len(self.pending):
                 self.pending = None
         if not examples and not words:
             return None
@@ -127,24 +161,55 @@ cdef class SentenceReader:
         self.words += words
         return block
 
+    cdef int encode(self, tokens, Py_ssize_t start, Py_ssize_t stop, IntVector ids) except -1:
+        """Append the ids of the known words of tokens[start:stop]."""
+        cdef PyObject **items = PySequence_Fast_ITEMS(<PyObject *>tokens)
+        cdef Word[WORD_BATCH] batch
+        cdef int32_t[WORD_BATCH] values
+        cdef Py_ssize_t i, k
+        cdef int waiting = 0
+        ids.reserve(stop - start)
+        for i in range(start, stop):
+            if i + AHEAD < stop:
+                PREFETCH(items[i + AHEAD])
+            if is_ascii(items[i]):
+                ascii_word(items[i], &batch[waiting])
+                waiting += 1
+            if waiting == WORD_BATCH or i == stop - 1 or not is_ascii(items[i]):
+                wordtable_values(&self.index.table, batch, waiting, values)
+                for k in range(waiting):
+                    ids.data[ids.size] = values[k]
+                    ids.size += values[k] >= 0
+                waiting = 0
+            if not is_ascii(items[i]):
+                found = PyDict_GetItemWithError(self.index.mapping, <object>items[i])
+                if found != NULL:
+                    ids.data[ids.size] = <int32_t>PyLong_AsLongLong(<object>found)
+                    ids.size += 1
+        return 0
+
 
 cdef class SentenceCounter:
-    """Counts the words of token lists, in order of first appearance; see WordCounter for `max_vocab_size`."""
+    """Counts the words of token lists, in order of first appearance; see WordCounter for `max_vocab_size`.
 
-    cdef dict index             # number of each word in `tally`
-    cdef int64_t *tally
-    cdef Py_ssize_t capacity
+    Tokens may be anything that can be a key of a dict; strings are counted without asking a dict.
+    """
+
+    cdef WordTable table
+    cdef dict others            # tokens that are no strings: [count, number of strings in the table before it]
     cdef readonly int64_t words, examples, min_reduce
 
     def __cinit__(self):
-        self.index = {}
+        if wordtable_init(&self.table):
+            raise MemoryError
+        self.others = {}
         self.min_reduce = 1
 
     def __dealloc__(self):
-        free(self.tally)
+        wordtable_free(&self.table)
 
     def __len__(self):
-        return len(self.index)
+        return self.table.size + len(self.others)
 
     def count(self, sentences, *, max_vocab_size=None, trim_rule=None, progress=None, int64_t progress_per=10000):
         """Count all sentences; `progress` is called with the counter before every `progress_per` of them."""
@@ -156,55 +221,76 @@ cdef class SentenceCounter:
                 progress(self)
             self.add(as_tokens(sentence))
             self.examples += 1
-            if most and len(self.index) > most:
+            if most and len(self) > most:
                 self.prune(trim_rule)
 
     cdef int add(self, tokens) except -1:
-        cdef Py_ssize_t i, number, n = len(tokens)
-        cdef PyObject *found
+        """Count the tokens of one sentence."""
+        cdef PyObject **items = PySequence_Fast_ITEMS(<PyObject *>tokens)
+        cdef Word[WORD_BATCH] batch
+        cdef Py_ssize_t i, n = len(tokens)
+        cdef int waiting = 0
         for i in range(n):
-            token = tokens[i]
-            # One lookup instead of the two of `counts[token] += 1`, and no new integer object.
-            found = PyDict_GetItemWithError(self.index, token)
-            if found != NULL:
-                self.tally[PyLong_AsLongLong(<object>found)] += 1
-            else:
-                number = len(self.index)
-                if number == self.capacity:
-                    self.grow()
-                self.tally[number] = 1
-                self.index[token] = number
+            if i + AHEAD < n:
+                PREFETCH(items[i + AHEAD])
+            if is_ascii(items[i]):
+                ascii_word(items[i], &batch[waiting])
+                waiting += 1
+            if waiting == WORD_BATCH or i == n - 1 or not is_ascii(items[i]):
+                self.add_words(batch, waiting)
+                waiting = 0
+            if not is_ascii(items[i]):
+                self.add_other(<object>items[i])
         self.words += n
         return 0
 
-    cdef int grow(self) except -1:
-        cdef Py_ssize_t capacity = 2 * self.capacity + 1024
-        cdef int64_t *tally = <int64_t *>realloc(self.tally, capacity * sizeof(int64_t))
-        if tally == NULL:
-            raise MemoryError
-        self.tally, self.capacity = tally, capacity
+    cdef int add_words(self, const Word *words, int n) except -1:
+        if wordtable_count(&self.table, words, n):
+            raise MemoryError(f"no memory for more than {self.table.size} words: set max_vocab_size")
+        return 0
+
+    cdef int add_other(self, token) except -1:
+        """Count a token that is no ASCII string."""
+        cdef Word word
+        if isinstance(token, str):
+            text = encoded(token, &word)
+            self.add_words(&word, 1)
+        elif token in self.others:
+            self.others[token][0] += 1
+        else:
+            self.others[token] = [1, self.table.size]
         return 0
 
     def prune(self, trim_rule=None):
         """Drop the words counted fewer than `min_reduce` times, or as `trim_rule` decides, and raise `min_reduce`."""
-        kept = {}
-        for word, count in self.counts().items():
-            if keeps(word, count, self.min_reduce, trim_rule):
-                self.tally[len(kept)] = count
-                kept[word] = len(kept)
-        self.index = kept
+        kept = {word for word, count in self.counts().items() if keeps(word, count, self.min_reduce, trim_rule)}
+        stays = np.array([self.word(i) in kept for i in range(self.table.size)], np.uint8)
+        before = np.concatenate([[0], np.cumsum(stays)])
+        self.others = {
+            token: [count, int(before[number])] for token, (count, number) in self.others.items() if token in kept
+        }
+        cdef const uint8_t[::1] keep = stays
+        if len(stays) and wordtable_prune(&self.table, &keep[0]):
+            raise MemoryError
         self.min_reduce += 1
+
+    cdef object word(self, size_t number):
+        entry = self.table.entries + number
+        return PyUnicode_DecodeUTF8(<const char *>self.table.arena + entry.offset, entry.length, "surrogatepass")
 
     def counts(self, int64_t min_count=0):
         """Return {word: count} in order of first appearance, without words that occur fewer than `min_count` times."""
-        cdef Py_ssize_t number = 0
         cdef dict result = {}
-        for word in self.index:
-            if self.tally[number] >= min_count:
-                result[word] = self.tally[number]
-            number += 1
+        cdef size_t i = 0
+        for token, (count, number) in [*self.others.items(), (None, (0, self.table.size))]:
+            while i < number:
+                if self.table.entries[i].value >= min_count:
+                    result[self.word(i)] = self.table.entries[i].value
+                i += 1
+            if count and count >= min_count:
+                result[token] = count
         return result
 
     def frequencies(self):
         """Return the counts alone, in the same order."""
-        return np.array(<int64_t[:len(self.index)]>self.tally) if self.index else np.empty(0, np.int64)
+        return np.fromiter(self.counts().values(), np.int64, len(self))

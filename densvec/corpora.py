@@ -16,8 +16,9 @@ logger = logging.getLogger(__name__)
 #: A path, local or remote, or an open file that supports seek(0).
 Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
 
-#: Words per block when a corpus is iterated in Python: enough that the cost per block vanishes.
-_BLOCK_WORDS = 10_000
+#: Words per block when a corpus is iterated in Python: enough that the cost per block vanishes, and so few that
+#: their strings are still in the cache when they are yielded.
+_BLOCK_WORDS = 2_000
 
 
 def is_plain(path: str | os.PathLike[str]) -> bool:

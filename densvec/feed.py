@@ -35,7 +35,7 @@ class Feed:
     corpus_file : path, optional
         a file with one sentence per line. One of both must be given.
     index : mapping from word to id, or WordIndex
-        The vocabulary. For files, a WordIndex made once saves making it for every epoch.
+        The vocabulary. A WordIndex made once saves making it for every epoch.
     sampler : Sampler
         Draws the chunks.
     epoch : int
@@ -85,16 +85,15 @@ class Feed:
             )
         else:
             reader = text_reader(sentences, max_sentence_length)
+        words = index if isinstance(index, WordIndex) else WordIndex(index)
         self._blocks: _Blocks
         if reader is not None:
-            words = index if isinstance(index, WordIndex) else WordIndex(index)
             corpus = sentences if corpus_file is None else corpus_file
             self._blocks = _TextBlocks(reader, words, chunk_words, start, corpus if epoch == 0 else None)
         else:
             assert sentences is not None
-            mapping = index.mapping if isinstance(index, WordIndex) else dict(index)
             self._blocks = _ProducedBlocks(
-                sentences, mapping, chunk_words, start, max_sentence_length, max(1, prefetch)
+                sentences, words, chunk_words, start, max_sentence_length, max(1, prefetch)
             )
 
     def __iter__(self) -> Feed:
@@ -193,7 +192,7 @@ class _ProducedBlocks:
     def __init__(
         self,
         sentences: Iterable[Any],
-        index: dict[Any, int],
+        index: WordIndex,
         chunk_words: int,
         start: int,
         max_sentence_length: int,
