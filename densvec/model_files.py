@@ -168,6 +168,8 @@ class Saving(Training):
                 f"the tables are {wv.covariance} of size {wv.vector_size}, the parameters say "
                 f"{asked.covariance} of size {asked.vector_size}"
             )
+        if len(wv) and (tensor(tensors, "vocabulary.counts", "i", (len(wv),)) < 0).any():
+            raise ValueError("tensor vocabulary.counts holds negative numbers")
         state = {name.removeprefix(_STATE): a for name, a in tensors.items() if name.startswith(_STATE)}
         self._optimiser_state = state or None
         for name, shape in self._saved_shapes(len(wv)).items():

@@ -60,6 +60,9 @@ def leave_out(
     return kept
 
 
+LARGEST = 2**53  # no count is greater: doubles, and so other languages' JSON, know no greater ones exactly
+
+
 def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float | None = None) -> T:
     """Return a field of the header, which must be there and have this type; an int will do for a float.
 
@@ -79,6 +82,8 @@ def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         article = "an" if kind.__name__[0] in "aeiou" else "a"
         raise ValueError(f"the header's {name} is {str(value)[:80]!r}, not {article} {kind.__name__}")
+    if kind is int and abs(value) > LARGEST:  # type: ignore[arg-type]
+        raise ValueError(f"the header's {name} is {str(value)[:40]}, which is too great")
     if minimum is not None and not value >= minimum:  # type: ignore[operator]
         raise ValueError(f"the header's {name} is {value!r}, it must be at least {minimum}")
     return value

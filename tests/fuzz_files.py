@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densvec import BayesianSkipGram, KeyedDensities, persistence
+from densvec import BayesianSkipGram, KeyedDensities, SkipGram, Word2Gauss, persistence
 from densvec.persistence import CHECKSUMS, DensvecFileError
 from densvec.tensorfile import DTYPES
 from densvec.training.settings import DivergenceError
@@ -290,6 +290,8 @@ CUNNING = [change_header, change_document, monstrous_header, change_numbers, cha
 
 # What is loaded, and what is done with it when it loads.
 
+SENTENCES = [["the", "cat", "sat", "é"], ["the", "dog", "sat", "\0"], ["New York", "\U0001f600", "the"]] * 4
+
 
 @dataclass
 class Target:
@@ -396,22 +398,38 @@ def compressed_target(directory):
     return target
 
 
+def use_model(cls, path, mmap):
+    """Save a loaded model again and train it further: the training kernel must be safe from it, too."""
+    model = cls.load(path, mmap=mmap)
+    model.save(path)
+    KeyedDensities.load(path)
+    model.workers, model.backend, model.device, model.show_progress = 1, "native", None, False
+    model.window, model.negative, model.batch_words = 2, 2, 10
+    if len(model.wv):
+        with np.errstate(all="ignore"), contextlib.suppress(DivergenceError, ValueError):
+            model.train([model.wv.index_to_key] * 3, total_examples=3, epochs=1)
+
+
 def model_target(directory):
-    """BayesianSkipGram, trained further when it loads: the training kernel must be safe from it, too."""
+    """BayesianSkipGram."""
     path = os.path.join(directory, "model.dv")
     make_model().save(path)
+    return Target(path, lambda path, mmap: use_model(BayesianSkipGram, path, mmap))
 
-    def use(path, mmap):
-        model = BayesianSkipGram.load(path, mmap=mmap)
-        model.save(path)
-        KeyedDensities.load(path)
-        model.workers, model.backend, model.device, model.show_progress = 1, "native", None, False
-        model.window, model.negative, model.batch_words = 2, 2, 10
-        if len(model.wv):
-            with np.errstate(all="ignore"), contextlib.suppress(DivergenceError, ValueError):
-                model.train([model.wv.index_to_key] * 3, total_examples=3, epochs=1)
 
-    return Target(path, use)
+def baseline_target(directory, cls=Word2Gauss):
+    """The paper's other models."""
+    path = os.path.join(directory, f"{cls.__name__}.dv")
+    model = cls(vector_size=3, min_count=1, workers=1, batch_words=10, sample=0)
+    model.build_vocab(SENTENCES)
+    model.train(SENTENCES, total_examples=model.corpus_count, epochs=1)
+    model.save(path)
+    return Target(path, lambda path, mmap: use_model(cls, path, mmap))
+
+
+def skipgram_target(directory):
+    """The same of SkipGram."""
+    return baseline_target(directory, SkipGram)
 
 
 def word2vec_target(directory, binary=False):
@@ -449,12 +467,14 @@ TARGETS = [
     words_target,
     model_target,
     layer_target,
+    baseline_target,
+    skipgram_target,
     compressed_target,
     word2vec_target,
     binary_word2vec_target,
     bsg_target,
 ]
-SHARES = [5, 5, 3, 1, 1, 1, 1]  # how many of 17 cases each gets
+SHARES = [5, 5, 3, 2, 2, 1, 1, 1, 1]  # how many of 21 cases each gets
 
 
 def limit_memory():

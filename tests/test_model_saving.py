@@ -13,7 +13,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from densvec import BayesianSkipGram, KeyedDensities, persistence
+from densvec import BayesianSkipGram, KeyedDensities, SkipGram, Word2Gauss, persistence
 from densvec.callbacks import Checkpoint
 from densvec.datasets import toy_language
 from densvec.persistence import DensvecFileError
@@ -324,6 +324,64 @@ class TestGoingOn:
         assert_same_tables(*grown)
 
 
+BASELINES = [
+    (SkipGram, {}),
+    (Word2Gauss, {"covariance": "spherical"}),
+    (Word2Gauss, {"covariance": "diagonal"}),
+]
+
+
+@pytest.mark.parametrize("cls, own", BASELINES)
+class TestBaselines:
+    """The paper's other models are saved by the same rules."""
+
+    def test_everything_comes_back_and_saves_to_the_same_bytes(self, path, cls, own):
+        model = cls(SENTENCES, **SETTINGS, **own)
+        model.save(path)
+        content = path.read_bytes()
+        for mmap in (None, "r"):
+            again = cls.load(path, mmap=mmap)
+            assert_same_tables(model, again)
+            assert again.loss_history == model.loss_history
+            for name in cls.own_parameters:
+                assert getattr(again, name) == getattr(model, name), name
+            again.save(path)
+            assert path.read_bytes() == content
+        assert_same_tables(model.wv, KeyedDensities.load(path))
+
+    @pytest.mark.parametrize("when", [{"epoch": 2}, {"chunk": 9}])
+    def test_two_and_three_epochs_are_five(self, path, cls, own, when):
+        whole = cls(SENTENCES, **SETTINGS, **own)
+        model = cls(**SETTINGS, **own)
+        model.build_vocab(SENTENCES)
+        with pytest.raises(KeyboardInterrupt):
+            model.train(callbacks=[Interrupt(**when)])
+        model.save(path)
+        model = cls.load(path)
+        model.train(SENTENCES)
+        assert_same_tables(model, whole)
+        assert losses(model) == losses(whole)
+
+    def test_files_of_other_classes_are_refused_by_name(self, path, cls, own, trained):
+        trained.save(path)
+        with pytest.raises(DensvecFileError, match=f"holds a BayesianSkipGram, not a {cls.__name__}"):
+            cls.load(path)
+        cls(SENTENCES, **{**SETTINGS, "epochs": 1}, **own).save(path)
+        with pytest.raises(DensvecFileError, match=f"holds a {cls.__name__}, not a BayesianSkipGram"):
+            BayesianSkipGram.load(path)
+
+    def test_arrays_of_the_wrong_shape_or_type_are_refused(self, path, cls, own):
+        model = cls(SENTENCES, **{**SETTINGS, "epochs": 1}, **own)
+        model.save(path)
+        for name, array in persistence.read(path)[0].items():
+            if name.startswith(("means", "log_variances", "training.")) and array.size > 1:
+                for wrong in (array[:-1], array.astype(np.float16)):
+                    model.save(path)
+                    rewrite(path, lambda tensors, header, n=name, w=wrong: tensors.update({n: w}))
+                    with pytest.raises(DensvecFileError, match=r"model\.dv: ."):
+                        cls.load(path)
+
+
 class TestCheckpoints:
     def test_a_killed_training_goes_on_from_its_checkpoint(self, path):
         """The process is gone: only the checkpoint of epoch 2 is left, in the middle of epoch 3."""
@@ -459,6 +517,7 @@ class TestDamage:
             (put("parameters", "epochs", value=-1), "epochs"),
             (drop("counters"), "counters"),
             (put("counters", "train_count", value="many"), "train_count"),
+            (put("counters", "epochs_trained", value=2**60), "epochs_trained .* too great"),
             (put("loss_history", value={}), "loss_history"),
             (put("loss_history", value=[5]), "loss_history"),
             (put("loss_history", value=[{"epoch": 1}]), "loss"),
@@ -479,6 +538,8 @@ class TestDamage:
             (replace("training.adam_steps", lambda a: a.astype(np.float64)), "adam_steps is float64"),
             (lambda tensors, header: tensors.pop("training.adam_steps"), "training.adam_steps"),
             (lambda tensors, header: tensors.pop("log_variances"), "parameters say"),
+            (lambda tensors, header: tensors.pop("vocabulary.counts"), "vocabulary.counts"),
+            (replace("vocabulary.counts", lambda a: -a), "counts holds negative numbers"),
         ],
     )
     def test_what_does_not_belong_together_is_refused(self, path, trained, edit, fault):
