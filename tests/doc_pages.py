@@ -2,10 +2,12 @@
 
 A page is Markdown. Its ``python`` blocks run in one namespace, its ``console`` blocks in a shell, in the order of the
 page, in a directory of their own. A ``text`` block right after a ``python`` block, and what follows a command in a
-``console`` block, is what they print. ``<!-- not run: reason -->`` before a block excuses it.
+``console`` block, is what they print; where a page shows no output, any will do. ``<!-- not run: reason -->`` before
+a block excuses it.
 
     python -m tests.doc_pages               run all pages and say where the printed output is out of date
     python -m tests.doc_pages --write       write what is printed now into the pages, and renew their pictures
+    python -m tests.doc_pages --fill        the same, and also where no output is shown yet
     python -m tests.doc_pages README.md     only these
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import logging
 import os
 import re
 import shutil
@@ -39,8 +42,11 @@ NOT_RUN = {
     "cd",
 }  # they build or install; each has a test or a workflow of its own
 
-# A page that assumes a file gets it from here.
-PRELUDES = {"docs/file_format.md": "path = 'kiwi.dv'\n"}
+# What a page assumes: a file of the reader's own.
+PRELUDES = {
+    "README.md": "import shutil; shutil.copy('toy.txt', 'corpus.txt')",
+    "docs/file_format.md": "from conftest import example_densities; path = 'cat.dv'; example_densities().save(path)",
+}
 
 
 @dataclass
@@ -61,21 +67,21 @@ class Block:
 
 @dataclass
 class Outcome:
-    """What a page printed where, and the lines that it promised: (first line, lines, promised)."""
+    """What a page printed where, and the lines that it promised (None if it shows none)."""
 
-    prints: list[tuple[int, list[str], list[str]]] = field(default_factory=list)
+    prints: list[tuple[int, list[str], list[str] | None]] = field(default_factory=list)
 
-    def add(self, start: int, printed: str, promised: list[str]) -> None:
+    def add(self, start: int, printed: str, promised: list[str] | None) -> None:
         """Note what was printed."""
         lines = [line.rstrip() for line in printed.rstrip().splitlines()]
-        self.prints.append((start, lines, [line.rstrip() for line in promised]))
+        self.prints.append((start, lines, None if promised is None else [line.rstrip() for line in promised]))
 
     def stale(self) -> list[str]:
         """Return what to say about output that is no longer like what the page promises."""
         return [
             f"line {start + 1} promises\n{_indented(promised)}\nbut this is printed:\n{_indented(printed)}"
             for start, printed, promised in self.prints
-            if not alike(printed, promised)
+            if promised is not None and not alike(printed, promised)
         ]
 
 
@@ -127,17 +133,17 @@ def run_page(page: str, directory: Path) -> Outcome:
     """Run a page's blocks in a directory; what fails raises, with the page's name and line."""
     outcome = Outcome()
     names: dict[str, Any] = {"__name__": "__main__"}
-    exec(PRELUDES.get(page, ""), names)
     with _working_in(directory):
+        exec(PRELUDES.get(page, ""), names)
         for block in blocks((ROOT / page).read_text(encoding="utf-8")):
             if block.excuse is not None:
                 continue
             if block.language == "python":
                 printed = _run_python(page, block, names)
-                promised = block.output.lines if block.output else []
-                start = block.output.start if block.output else block.start + len(block.lines)
-                if block.output is not None or printed.strip():
-                    outcome.add(start, printed, promised)
+                if block.output is not None:
+                    outcome.add(block.output.start, printed, block.output.lines)
+                elif printed.strip():
+                    outcome.add(block.start + len(block.lines), printed, None)
             elif block.language == "console":
                 _run_console(page, block, outcome)
     return outcome
@@ -173,7 +179,7 @@ def _run_console(page: str, block: Block, outcome: Outcome) -> None:
         )
         if done.returncode:
             raise RuntimeError(f"{page}, line {start}: {command!r} failed:\n{done.stdout}")
-        outcome.add(start, done.stdout, promised)
+        outcome.add(start, done.stdout, promised or None)
 
 
 def _commands(block: Block) -> Iterator[tuple[int, str, list[str]]]:
@@ -213,12 +219,18 @@ def _environment() -> dict[str, str]:
 @contextlib.contextmanager
 def _working_in(directory: Path) -> Iterator[None]:
     before = os.getcwd()
+    logger = logging.getLogger()  # a page may show how to set it up
+    handlers, level = logger.handlers[:], logger.level
     os.chdir(directory)
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
         yield
     finally:
         os.chdir(before)
+        for handler in logger.handlers:
+            if handler not in handlers:
+                handler.close()
+        logger.handlers[:], logger.level = handlers, level
 
 
 def alike(printed: Sequence[str], promised: Sequence[str]) -> bool:
@@ -240,16 +252,23 @@ def _indented(lines: Sequence[str]) -> str:
     return "\n".join(f"    {line}" for line in lines)
 
 
-def write(page: str, outcome: Outcome) -> bool:
+def write(page: str, outcome: Outcome, fill: bool = False) -> bool:
     """Put what was printed into a page; return whether that changed it."""
     path = ROOT / page
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     for start, printed, promised in reversed(outcome.prints):
-        if promised or lines[start - 1].startswith("$ ") or lines[start - 1].startswith("```text"):
+        if promised is not None:
             lines[start : start + len(promised)] = printed
-        else:  # a block that prints and has no output yet: it goes below its fence
-            lines[start + 1 : start + 1] = ["", "```text", *printed, "```"]
+        elif fill and lines[start].startswith("```") and not lines[start - 1].startswith("$ "):
+            lines[start + 1 : start + 1] = [
+                "",
+                "```text",
+                *printed,
+                "```",
+            ]  # below the fence of a python block
+        elif fill:
+            lines[start:start] = printed
     changed = "\n".join(lines) + "\n"
     path.write_text(changed, encoding="utf-8")
     return changed != text
@@ -267,6 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run the code of the documentation.")
     parser.add_argument("pages", nargs="*", help="such as docs/tutorial.md (default: all)")
     parser.add_argument("--write", action="store_true", help="write what is printed now into the pages")
+    parser.add_argument("--fill", action="store_true", help="write also where no output is shown yet")
     args = parser.parse_args(arguments)
     stale = 0
     with tempfile.TemporaryDirectory() as place:
@@ -282,8 +302,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if page not in chosen:
                 continue
             messages = outcome.stale()
-            if args.write:
-                print(f"{page}: {'rewritten' if write(page, outcome) else 'unchanged'}")
+            if args.write or args.fill:
+                print(f"{page}: {'rewritten' if write(page, outcome, args.fill) else 'unchanged'}")
                 copy_pictures(page, directory)
             else:
                 print(f"{page}: {'as printed' if not messages else 'out of date'}", *messages, sep="\n")

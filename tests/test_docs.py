@@ -99,6 +99,18 @@ def test_a_page_can_be_rewritten(tmp_path, monkeypatch):
     assert not run_page("page.md", tmp_path).stale()
 
 
+def test_output_that_is_not_shown_may_be_filled_in(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.doc_pages.ROOT", tmp_path)
+    page = "```python\nprint('new')\n```\n\nand\n\n```console\n$ ls -1\n```\n"
+    (tmp_path / "page.md").write_text(page)
+    outcome = run_page("page.md", tmp_path)
+    assert not outcome.stale()
+    assert not write("page.md", outcome)
+    assert write("page.md", outcome, fill=True)
+    filled = "```python\nprint('new')\n```\n\n```text\nnew\n```\n\nand\n\n```console\n$ ls -1\npage.md\n```\n"
+    assert (tmp_path / "page.md").read_text() == filled
+
+
 def test_a_failing_block_fails_its_page(tmp_path, monkeypatch):
     monkeypatch.setattr("tests.doc_pages.ROOT", tmp_path)
     (tmp_path / "page.md").write_text("<!-- not run: no such thing -->\n```python\n1 / 0\n```\n")
