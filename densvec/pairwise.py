@@ -12,6 +12,7 @@ value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -350,8 +351,13 @@ def _jeffreys_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
 
 
 def _expected_likelihood_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
-    variance = v_q + p.variance
-    return 0.5 / variance, 0.5 * d * (LOG_2_PI + np.log(variance))
+    # ½ D log 2π(v_q + v_p), in place: it cannot be made of terms of queries and terms of rows.
+    slope = v_q + p.variance
+    np.divide(0.5, slope, out=slope)
+    base = np.log(slope)
+    base *= -0.5 * d
+    base += 0.5 * d * math.log(math.pi)
+    return slope, base
 
 
 def _wasserstein_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:

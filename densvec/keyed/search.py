@@ -20,7 +20,7 @@ Found: TypeAlias = list[tuple[str, float]]
 _SPARE = 10
 """How many more candidates than asked for are scored again exactly, to put right what rounding misplaced."""
 
-_BATCH, _SMALL_BATCH = 512, 64
+_BATCH, _SMALL_BATCH = 512, 128
 """Queries whose scores are computed together: if by products alone, and if many passes over them are needed."""
 
 _BLOCK_ENTRIES = 1 << 22
