@@ -1,0 +1,199 @@
+"""Counting, reading and sampling against gensim: ``python -m benchmarks.corpus [CORPUS]``; generates text by default.
+
+Times are the best of three, taken in turn with gensim's in one run; "CPU" is what a busy machine does not change much.
+"""
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+
+from gensim.models import Word2Vec
+from gensim.models.word2vec import LineSentence as GensimLineSentence
+
+from densvec._corpus import Sampler
+from densvec._words import WordIndex
+from densvec.corpora import LineSentence
+from densvec.datasets import toy_language
+from densvec.feed import Feed
+from densvec.vocabulary import Vocabulary, keep_probabilities, noise_weights, scan, select
+
+REPEATS = 3
+LISTED = 60_000  # sentences held in memory as token lists
+
+PEAK = """
+import sys
+from densvec.vocabulary import scan
+
+def kilobytes(field):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # start the high-water mark anew: importing went above what is in use now
+before = kilobytes("VmHWM")
+raw = scan(corpus_file=sys.argv[1], workers=int(sys.argv[2]))
+print(raw.total_words, len(raw), before, kilobytes("VmHWM"))
+"""
+
+
+def race(words: int, runs: dict[str, Callable[[], object]]) -> dict[str, object]:
+    """Time every run in turn and print a table; speeds are relative to the last one, the rival."""
+    wall, cpu = dict.fromkeys(runs, float("inf")), dict.fromkeys(runs, float("inf"))
+    results: dict[str, object] = {}
+    for _ in range(REPEATS):
+        for name, run in runs.items():
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
+            results[name] = run()
+            wall[name] = min(wall[name], time.perf_counter() - wall_start)
+            cpu[name] = min(cpu[name], time.process_time() - cpu_start)
+    rival = list(runs)[-1]
+    print("| | seconds | CPU seconds | million words/s | times as fast | by CPU |\n|---|---|---|---|---|---|")
+    for name in runs:
+        print(
+            f"| {name} | {wall[name]:.2f} | {cpu[name]:.2f} | {words / wall[name] / 1e6:.2f} "
+            f"| {wall[rival] / wall[name]:.1f} | {cpu[rival] / cpu[name]:.1f} |"
+        )
+    print(flush=True)
+    return results
+
+
+def gensim_counts(**corpus: object) -> dict[str, int]:
+    """Return gensim's vocabulary of a corpus."""
+    model = Word2Vec(min_count=5, vector_size=1)
+    model.build_vocab(**corpus)
+    return {word: model.wv.get_vecattr(word, "count") for word in model.wv.key_to_index}
+
+
+def as_dict(vocabulary: Vocabulary) -> dict[str, int]:
+    """Return {word: count}."""
+    return dict(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True))
+
+
+def exhaust(feed: Iterable[object], workers: int) -> None:
+    """Take all chunks of a feed with so many threads."""
+
+    def work() -> None:
+        for _ in feed:
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def counting(path: Path) -> Vocabulary:
+    """Count a file and token lists."""
+    raw = scan(corpus_file=path)
+    print(f"Counting a file of {raw.total_words:,} words, {len(raw):,} of them distinct; min_count=5:\n")
+    results = race(
+        raw.total_words,
+        {
+            "densvec, 1 thread": lambda: select(scan(corpus_file=path)),
+            "densvec, 2 threads": lambda: select(scan(corpus_file=path, workers=2)),
+            "gensim, build_vocab(corpus_file)": lambda: gensim_counts(corpus_file=str(path)),
+        },
+    )
+    ours, two, theirs = results.values()
+    assert isinstance(ours, Vocabulary)
+    assert isinstance(two, Vocabulary)
+    same = as_dict(ours) == theirs and ours.words == two.words
+    print(f"Same words and counts as gensim, same order with 2 threads: {same}\n")
+
+    sentences = list(islice(LineSentence(path), LISTED))
+    words = sum(map(len, sentences))
+    print(f"Counting {len(sentences):,} token lists of {words:,} words:\n")
+    race(
+        words,
+        {
+            "densvec": lambda: select(scan(sentences)),
+            "gensim, build_vocab(sentences)": lambda: gensim_counts(corpus_iterable=sentences),
+        },
+    )
+    print("Iterating over a LineSentence:\n")
+    race(
+        words,
+        {
+            "densvec": lambda: sum(1 for _ in LineSentence(path, limit=LISTED)),
+            "gensim": lambda: sum(1 for _ in GensimLineSentence(str(path), limit=LISTED)),
+        },
+    )
+    return ours
+
+
+def chunks(path: Path, vocabulary: Vocabulary) -> None:
+    """Read a file into chunks."""
+    index, raw = WordIndex(vocabulary.index), scan(corpus_file=path)
+    print("From the file into chunks, window=5, negative=1; words are those of the file:\n")
+    print("| pairing | sample | windows | threads | million words/s | million words per CPU second |")
+    print("|---|---|---|---|---|---|")
+    for pairing in ("paired", "shared"):
+        for sample, shrink, workers in (
+            (0.0, False, 1),
+            (1e-3, False, 1),
+            (1e-4, False, 1),
+            (1e-3, True, 1),
+            (1e-3, False, 2),
+        ):
+            sampler = Sampler(
+                keep_probabilities(vocabulary.counts, sample),
+                noise_weights(vocabulary.counts),
+                window=5,
+                shrink_windows=shrink,
+                negative=1,
+                pairing=pairing,
+            )
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
+            exhaust(Feed(corpus_file=path, index=index, sampler=sampler), workers)
+            wall, cpu = time.perf_counter() - wall_start, time.process_time() - cpu_start
+            print(
+                f"| {pairing} | {sample:g} | {'shrunk' if shrink else 'full'} | {workers} "
+                f"| {raw.total_words / wall / 1e6:.1f} | {raw.total_words / cpu / 1e6:.1f} |",
+                flush=True,
+            )
+    print()
+
+
+def memory(path: Path, directory: Path) -> None:
+    """Show that the peak memory of counting depends on the vocabulary, not on the length of the file."""
+    with open(path, "rb") as file:
+        text = file.read(10_000_000).rpartition(b"\n")[0] + b"\n"
+    if not Path("/proc/self/clear_refs").exists():
+        print("Peak memory is measured on Linux only.")
+        return
+    print("Peak memory of counting the same text once, 4 and 16 times over, on top of the interpreter's:\n")
+    print("| file, MB | threads | distinct words | MB |\n|---|---|---|---|")
+    for workers in (1, 2):
+        for times in (1, 4, 16):
+            repeated = directory / "repeated.txt"
+            with open(repeated, "wb") as file:
+                for _ in range(times):
+                    file.write(text)
+            output = subprocess.run(
+                [sys.executable, "-c", PEAK, repeated, str(workers)], capture_output=True, text=True, check=True
+            ).stdout.split()
+            distinct, before, peak = map(int, output[1:])
+            size = repeated.stat().st_size / 1e6
+            print(f"| {size:.0f} | {workers} | {distinct:,} | {(peak - before) / 1024:.1f} |", flush=True)
+    print()
+
+
+def main(corpus_path: str | None = None) -> None:
+    """Print all tables, for a corpus or for generated text."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        path = Path(corpus_path) if corpus_path else directory / "toy.txt"
+        if not corpus_path:
+            toy_language(200_000).write(path)
+        chunks(path, counting(path))
+        memory(path, directory)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)
