@@ -136,9 +136,9 @@ class BayesianSkipGram(DensityModel):
     >>> model = BayesianSkipGram(sentences, vector_size=20, sample=1e-2, alpha=0.05, epochs=10, workers=1)
     >>> bird = model.infer_posterior("kiwi", "the flightless shy kiwi digs near the forest".split())
     >>> fruit = model.infer_posterior("kiwi", "the ripe fuzzy kiwi softens near the smoothie".split())
-    >>> bird.kl(model.wv.density("owl")) < fruit.kl(model.wv.density("owl"))
+    >>> bool(bird.kl(model.wv.density("owl")) < fruit.kl(model.wv.density("owl")))
     True
-    >>> fruit.kl(model.wv.density("apple")) < bird.kl(model.wv.density("apple"))
+    >>> bool(fruit.kl(model.wv.density("apple")) < bird.kl(model.wv.density("apple")))
     True
 
     General words have larger variances:

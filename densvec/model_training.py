@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -121,7 +122,7 @@ class Training(ModelState):
         Examples
         --------
         >>> from densvec import BayesianSkipGram
-        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
+        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, sample=0, workers=1)
         >>> model.get_latest_training_loss() == model.loss_history[-1].loss
         True
         """
@@ -221,6 +222,13 @@ class Training(ModelState):
                     self.epochs_trained = run.number
                     self.loss_history.append(loss)
                     progress.epoch(loss, tally)
+                    if math.isnan(loss.loss):
+                        logger.warning(
+                            "epoch %i had nothing to learn from: thinning by sample=%g left no two words of a "
+                            "sentence together; raise sample, or set sample=0 to keep all words",
+                            loss.epoch,
+                            self.sample,
+                        )
                     call(callbacks, "on_epoch_end", self)
                 call(callbacks, "on_train_end", self)
         finally:

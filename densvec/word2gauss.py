@@ -133,10 +133,10 @@ class Word2Gauss(DensityModel):
     >>> "barks" in dict(model.wv.most_similar("dog"))
     True
 
-    General words have larger variances:
+    Words are densities here too:
 
-    >>> model.wv.generality("animal") > model.wv.generality("dog")
-    True
+    >>> model.wv.density("dog")
+    Gaussian(...)
     """
 
     own_parameters = (

@@ -151,12 +151,13 @@ def test_an_interrupted_run_resumes_at_the_next_chunk(concurrent, workers):
 
 def test_losses_of_an_interrupted_epoch_are_those_of_the_whole_epoch():
     def act(chunk):
+        time.sleep(0.002)  # so that the interruption comes in the middle
         return StepResult(chunk.number * len(chunk), 0.0, 0.0, len(chunk))
 
     whole = train(Counting(act=act), make_run(epochs=1))
 
     def interrupt(tally, seconds):
-        if tally.chunks == 10:
+        if tally.chunks >= 10:
             raise KeyboardInterrupt
 
     run = make_run(epochs=1)
