@@ -267,23 +267,25 @@ cdef class TextReader:
         cdef const uint8_t *p = self.data + self.start
         cdef const uint8_t *end = self.data + self.position
         cdef uint8_t *out = self.data + self.start
+        cdef uint8_t separator = 0          # to be written once the whitespace it stands for has been read
         cdef Word word
         cdef Token token
         cdef Py_ssize_t saved
         with nogil:
             while True:
                 token = next_token(&p, end, True, True, &word)
+                if separator and token != TEXT_LINE_ENDS:
+                    out[0] = separator
+                    out += 1
+                    separator = 0
                 if token == TEXT_ENDS:
                     break
-                if token == TEXT_LINE_ENDS:
-                    if out > self.data + self.start:
-                        (out - 1)[0] = 10
-                else:
+                if token == TEXT_WORD:
                     memmove(out, word.start, word.length)
                     out += word.length
-                    out[0] = 32
-                    out += 1
-        # Every scanned word has whitespace behind it, so `out` never passes `p`.
+                    separator = 32
+                elif separator:
+                    separator = 10
         saved = end - out
         memmove(out, end, self.stop - self.position)
         self.position -= saved

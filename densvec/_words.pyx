@@ -77,15 +77,22 @@ cdef class WordIndex:
                     length += 1
                     waiting += 1
                 if waiting == WORD_BATCH or token == TEXT_ENDS:
+                    if n + waiting > text.words:
+                        break
                     wordtable_values(&self.table, batch, waiting, &ids[0] + n)
                     n += waiting
                     waiting = 0
                 if length and (token != TEXT_WORD or length == text.max_sentence_length):
+                    if s == text.examples:
+                        break
                     length = 0
                     s += 1
                     bounds[s] = <int32_t>(n + waiting)
                 if token == TEXT_ENDS:
                     break
+        if n != text.words or s != text.examples:
+            raise RuntimeError(f"block {text.number} holds other words than were counted in it: please report this")
+        with nogil:
             # ... then without the unknown ones.
             i = 0
             for s in range(text.examples):
