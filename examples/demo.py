@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "corpus", nargs="?", help="text, one sentence per line; by default a generated language"
     )
     parser.add_argument(
-        "--sentences", type=int, default=20_000, help="sentences to generate (default: 20000)"
+        "--sentences", type=int, default=10_000, help="sentences to generate (default: 10000)"
     )
     parser.add_argument("--out", type=Path, default=Path("demo"), help="where pictures go (default: demo)")
     args = parser.parse_args(arguments)
