@@ -33,7 +33,8 @@ _PRODUCT_ENTRIES = 1 << 22
 """Numbers that one product of matrices gives: large, because the threads of a small one wait for each other."""
 
 
-Block: TypeAlias = "tuple[slice, Floats, npt.NDArray[np.bool_] | None]"
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Block: TypeAlias = "tuple[slice, Floats, Mask | None]"
 
 
 class Terms(NamedTuple):
@@ -219,6 +220,8 @@ def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int 
     form, q = find_metric(metric), _batch(q)
     stop = len(table) if stop is None else min(stop, len(table))
     result = np.empty((len(q), max(stop - start, 0)), dtype=np.float64)
+    if not result.size:
+        return result
     for rows, values, doubtful in _blocks(q, table, form, start, stop, np.float64):
         if form.non_negative and doubtful is not None:
             _repair(values, doubtful, q, table, form, rows.start)
@@ -293,6 +296,7 @@ def _spherical_blocks(
 ) -> Iterator[Block]:
     query_norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None].astype(dtype)
     variance, minus_two_means = q.variance.astype(dtype), -2.0 * q.mean
+    precise, tiny, largest_norm = dtype == np.float64, 1e-9 * table.dimension, query_norms.max(initial=0.0)
     # One large product, then many passes over small parts of it, which stay in the cache.
     for outer in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
         products = minus_two_means @ table.means[outer].T
@@ -301,13 +305,15 @@ def _spherical_blocks(
             terms = table.spherical_terms(rows, dtype)
             values += terms.squared_norm
             values += query_norms  # ‖μ_q − μ_p‖²
-            # Rounded values are not to be trusted, and need not be judged.
-            doubtful = values <= caution * (terms.squared_norm + query_norms) if dtype == np.float64 else None
+            # Looking for the smallest value is faster than judging each, and mostly enough.
+            doubtful: Mask | None = None
+            if precise and values.min() <= caution * (terms.squared_norm.max() + largest_norm):
+                doubtful = values <= caution * (terms.squared_norm + query_norms)
             slope, base = form.spherical(table.dimension, variance, terms)
             values *= slope
             values += base
-            if doubtful is not None:
-                doubtful |= values < 1e-9 * table.dimension  # where the terms of base cancel
+            if precise and values.min() < tiny:  # where the terms of base cancel
+                doubtful = values < tiny if doubtful is None else doubtful | (values < tiny)
             yield rows, values, doubtful
 
 
@@ -319,9 +325,7 @@ def _diagonal_blocks(
         yield rows, values, values <= caution * magnitude
 
 
-def _repair(
-    values: Floats, doubtful: npt.NDArray[np.bool_], q: Gaussian, table: Table, form: Metric, start: int
-) -> None:
+def _repair(values: Floats, doubtful: Mask, q: Gaussian, table: Table, form: Metric, start: int) -> None:
     """Compute the doubtful entries of a block again, by differences."""
     pairs = np.argwhere(doubtful)
     for first in range(0, len(pairs), 4096):

@@ -93,6 +93,12 @@ def test_table_of_log_variances(width):
     assert distances(q, table, "kl", 9, 5).shape == (1, 0)
 
 
+def test_nothing_to_compare():
+    none, some = Gaussian(np.zeros((0, 3)), np.ones((0, 1))), Gaussian(np.zeros((2, 3)), 1.0)
+    assert pairwise(none, some).shape == (0, 2)
+    assert pairwise(some, none).shape == (2, 0)
+
+
 def test_one_density_is_a_batch_of_one():
     one = Gaussian([0.0, 1.0], 2.0)
     assert pairwise(one, one, "wasserstein").tolist() == [[0.0]]

@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 class Similarity(Densities):
     """Similarities and distances of keys that are named."""
 
+    _nonzero_norms: Floats | None
+
     def similarity(self, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
         """Return how similar two keys are: larger is more similar, by every metric.
 
@@ -262,6 +264,10 @@ class Similarity(Densities):
         cosines: Floats = vectors @ vector / (np.linalg.norm(vector) * np.linalg.norm(vectors, axis=1))
         return cosines
 
+    def _forget_derived(self) -> None:
+        super()._forget_derived()
+        self._nonzero_norms = None
+
     def _vector_of(self, item: Any) -> Floats:
         """Return the vector of a key, of a density, or itself."""
         if isinstance(item, KEY_TYPES):
@@ -281,8 +287,11 @@ class Similarity(Densities):
 
     def _divisors(self) -> Floats:
         """Return the norms with 1 for 0: a zero vector is similar to nothing, with cosine 0."""
-        norms = self._filled_norms()
-        return norms if norms.all() else np.where(norms == 0, 1, norms)
+        divisors = self._nonzero_norms
+        if divisors is None:
+            norms = self._filled_norms()
+            divisors = self._nonzero_norms = norms if norms.all() else np.where(norms == 0, 1, norms)
+        return divisors
 
 
 def _cosine(a: Floats, b: Floats) -> Any:
