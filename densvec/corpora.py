@@ -34,7 +34,22 @@ def open_binary(path: str | os.PathLike[str]) -> Any:
         return open(path, "rb", buffering=0)
     import smart_open
 
-    return smart_open.open(os.fspath(path), "rb")
+    try:
+        return smart_open.open(os.fspath(path), "rb")
+    except ImportError:
+        # smart_open reads zstd by a module that only new versions of Python have.
+        if os.path.isfile(path) and Path(path).suffix.lower() == ".zst":
+            return _open_zstd(path)
+        raise
+
+
+def _open_zstd(path: str | os.PathLike[str]) -> Any:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise ImportError(f"reading {os.fspath(path)} needs zstandard: pip install zstandard") from error
+    file = open(path, "rb")  # noqa: SIM115 - closed with the reader
+    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
 
 
 class _Borrowed:

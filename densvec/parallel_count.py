@@ -56,14 +56,13 @@ def count_in_parallel(
     errors: str,
     max_sentence_length: int,
     progress: Callable[..., object] | None = None,
-    least_bytes: int = LEAST_BYTES,
 ) -> WordCounter:
     """Count a plain file with up to `workers` threads; the result is that of one.
 
     Each thread counts one range of lines. Merged in the order of the ranges, the words are in order of first
     appearance in the file.
     """
-    ranges = line_ranges(path, max(1, min(workers, os.path.getsize(path) // least_bytes)))
+    ranges = line_ranges(path, max(1, min(workers, os.path.getsize(path) // LEAST_BYTES)))
     counters = [WordCounter() for _ in ranges] or [WordCounter()]
 
     def count(counter: WordCounter, start: int, stop: int) -> TextReader:

@@ -440,7 +440,8 @@ def keep_probabilities(counts: ArrayLike, sample: float, total: int | None = Non
         threshold = sample * (occurrences.sum() if total is None else total)
     else:
         threshold = float(int(sample * (3 + np.sqrt(5)) / 2))
-    ratio = threshold / np.maximum(occurrences, 1)
+    with np.errstate(divide="ignore"):  # a known word without occurrences is kept should it occur
+        ratio = threshold / occurrences
     return np.minimum(1.0, np.sqrt(ratio) + ratio)
 
 
