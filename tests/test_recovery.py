@@ -1,0 +1,51 @@
+"""What training must recover: the senses and hypernyms of a generated language whose truth is known."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram
+from densvec.datasets import toy_language
+
+
+@pytest.fixture(scope="module")
+def language():
+    return toy_language(20_000)
+
+
+@pytest.fixture(scope="module")
+def wv(language):
+    return BayesianSkipGram(
+        language, vector_size=20, sample=0.01, alpha=0.05, epochs=10, workers=1, seed=1
+    ).wv
+
+
+def test_posteriors_are_nearer_to_the_words_of_the_right_sense(language, wv):
+    right = []
+    for word, senses in language.senses.items():
+        for occurrence in language.occurrences(word, 40):
+            posterior = wv.infer(occurrence.sentence, position=occurrence.position)
+            distance = {sense: posterior.kl(wv.density(words)).mean() for sense, words in senses.items()}
+            right.append(min(distance, key=distance.get) == occurrence.sense)
+    assert np.mean(right) >= 0.95
+
+
+def test_prior_variances_order_hypernyms(language, wv):
+    ordered = [wv.generality(hyponym) < wv.generality(hypernym) for hyponym, hypernym in language.hypernyms]
+    assert np.mean(ordered) >= 0.9
+    entailed = [wv.direction(hyponym, hypernym) > 0 for hyponym, hypernym in language.hypernyms]
+    assert np.mean(entailed) >= 0.9
+
+
+def test_a_posterior_is_the_surer_the_more_its_context_says(language, wv):
+    """Of windows of one size, those with more telling words give posteriors of less entropy, on average."""
+    function_words = [word for word, _ in Counter(w for s in language for w in s).most_common(3)]
+    rng, entropies = random.Random(1), []
+    for word, senses in language.senses.items():
+        for telling in senses.values():
+            for _ in range(10):
+                contexts = [rng.sample(telling, k) + rng.choices(function_words, k=6 - k) for k in (0, 2, 4, 6)]
+                entropies.append(wv.infer_posteriors([(word, context) for context in contexts]).entropy())
+    assert (np.diff(np.mean(entropies, axis=0)) < 0).all()
