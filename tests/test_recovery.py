@@ -46,6 +46,8 @@ def test_a_posterior_is_the_surer_the_more_its_context_says(language, wv):
     for word, senses in language.senses.items():
         for telling in senses.values():
             for _ in range(10):
-                contexts = [rng.sample(telling, k) + rng.choices(function_words, k=6 - k) for k in (0, 2, 4, 6)]
+                contexts = [
+                    rng.sample(telling, k) + rng.choices(function_words, k=6 - k) for k in (0, 2, 4, 6)
+                ]
                 entropies.append(wv.infer_posteriors([(word, context) for context in contexts]).entropy())
     assert (np.diff(np.mean(entropies, axis=0)) < 0).all()
