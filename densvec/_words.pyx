@@ -3,7 +3,17 @@
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from densvec._text cimport TEXT_ENDS, TEXT_LINE_ENDS, TEXT_WORD, TextBlock, TextReader, Token, Word, hash_word, next_token
+from densvec._text cimport (
+    TEXT_ENDS,
+    TEXT_LINE_ENDS,
+    TEXT_WORD,
+    TextBlock,
+    TextReader,
+    Token,
+    Word,
+    hash_word,
+    next_token,
+)
 
 import numpy as np
 
@@ -213,12 +223,13 @@ cdef class WordCounter:
         """Return {word: count} in order of first appearance, without words that occur fewer than `min_count` times."""
         cdef dict result = {}
         cdef const WordEntry *entry
+        cdef const char *text
         cdef size_t i
         for i in range(self.table.size):
             entry = self.table.entries + i
             if entry.value >= min_count:
-                word = PyUnicode_DecodeUTF8(<const char *>self.table.arena + entry.offset, entry.length, "surrogatepass")
-                result[word] = entry.value
+                text = <const char *>self.table.arena + entry.offset
+                result[PyUnicode_DecodeUTF8(text, entry.length, "surrogatepass")] = entry.value
         return result
 
     def frequencies(self):
