@@ -23,6 +23,7 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 
+default_role = "code"  # in docstrings, `name` is code
 html_theme = "furo"
 html_title = f"densvec {release}"
 html_show_sphinx = False
