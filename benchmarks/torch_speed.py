@@ -6,11 +6,14 @@ Three ways to train the same model on the same chunks, in minibatches of the sam
 - naive encoder: a product of matrices for the concatenated embeddings of every pair, the rest as densvec;
 - naive: that, and every divergence from its own gathered rows, gradients and updates of whole tables.
 
-The naive ones train a part of the corpus, before and after densvec has trained all of it.
+They take turns on each chunk, so that a busy machine disturbs all of them alike. Then densvec trains the whole
+corpus, reading and sampling included.
 """
 
 import argparse
+import copy
 import itertools
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -25,7 +28,7 @@ from densvec.training.torch_backend import BATCH_CENTRES, TorchBackend
 from densvec.training.torch_step import TorchStep
 
 TOKENS, WORDS = 2_000_000, 60_000
-NAIVE_CHUNKS = 6
+CHUNKS = 12
 
 
 def write_zipf(path, tokens=TOKENS, words=WORDS, seed=1):
@@ -95,28 +98,29 @@ class DenseTraining:
                 optimiser.step()
 
 
-def naive_speeds(model):
-    """Return words/s of the two naive forms on the first chunks of the corpus."""
+def contest(model):
+    """Train the first chunks in each of the three ways, in turns; return each one's words/s, chunk by chunk."""
     with model._feeds()(0, 0) as feed:
-        chunks = list(itertools.islice(feed, NAIVE_CHUNKS + 1))
-    backend = model._make_backend()
-    assert isinstance(backend, TorchBackend)
-    prepared = [backend.prepare(chunk) for chunk in chunks]
-    weights = {name: value.detach().clone() for name, value in backend.module.named_parameters()}
-    objective, residual = backend.module.objective, backend.module.residual
-    dense = DenseTraining(backend, NaiveStep(weights, objective, residual))
-    backend.module.__class__ = ConcatenatingStep
-    speeds = {}
-    with backend.threads(max(1, model.workers - 1)):
-        for name, step in {
-            "naive encoder": lambda chunk: backend.step(chunk, model.alpha),
-            "naive": dense.step,
-        }.items():
-            step(prepared[0])  # warm up
-            started = time.perf_counter()
-            for chunk in prepared[1:]:
-                step(chunk)
-            speeds[name] = sum(chunk.chunk.words for chunk in prepared[1:]) / (time.perf_counter() - started)
+        chunks = list(itertools.islice(feed, CHUNKS + 1))
+    ours, concatenating = model._make_backend(), model._make_backend()
+    assert isinstance(ours, TorchBackend)
+    weights = {name: value.detach().clone() for name, value in ours.module.named_parameters()}
+    concatenating.module.__class__ = ConcatenatingStep
+    dense = DenseTraining(ours, NaiveStep(weights, ours.module.objective, ours.module.residual))
+    contenders = {
+        "densvec": lambda chunk: ours.step(chunk, model.alpha),
+        "naive encoder": lambda chunk: concatenating.step(chunk, model.alpha),
+        "naive": dense.step,
+    }
+    speeds = {name: [] for name in contenders}
+    with ours.threads(1):  # several would wait for each other on a busy machine
+        for number, chunk in enumerate(chunks):
+            prepared = ours.prepare(chunk)
+            for name, step in contenders.items():
+                started = time.perf_counter()
+                step(prepared)
+                if number:  # the first is for warming up
+                    speeds[name].append(chunk.words / (time.perf_counter() - started))
     return speeds
 
 
@@ -128,19 +132,21 @@ def main(path=None):
             write_zipf(path)
         model = BayesianSkipGram(backend="torch", device="cpu", epochs=1, show_progress=False)
         model.build_vocab(corpus_file=path)
-        model._corpus = (None, path)
-        before = naive_speeds(model)
+        speeds = contest(copy.deepcopy(model))
         model.train()
-        after = naive_speeds(model)
     entry = model.loss_history[0]
     print(
-        f"{entry.words:,} words, {len(model.wv):,} of them distinct, {model.vector_size} dimensions, "
-        f"{model.workers} workers, minibatches of {BATCH_CENTRES['cpu']} centres"
+        f"{len(model.wv):,} words, {model.vector_size} dimensions, {model.workers} workers, "
+        f"minibatches of {BATCH_CENTRES['cpu']} centres"
     )
-    print(f"{'densvec, torch backend':24}{entry.words_per_second:>12,.0f} words/s")
-    for name in before:
-        speed = (before[name] + after[name]) / 2
-        print(f"{name:24}{speed:>12,.0f} words/s{entry.words_per_second / speed:>8.1f} times slower")
+    print(f"training on {entry.words:,} tokens: {entry.words_per_second:,.0f} words/s, all included")
+    print(f"the step alone, on one thread, medians of {CHUNKS} chunks in turns:")
+    for name, found in speeds.items():
+        ratios = [ours / theirs for ours, theirs in zip(speeds["densvec"], found, strict=True)]
+        print(
+            f"{name:16}{statistics.median(found):>10,.0f} words/s   densvec is {statistics.median(ratios):.1f} times "
+            "as fast"
+        )
 
 
 if __name__ == "__main__":

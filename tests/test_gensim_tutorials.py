@@ -163,3 +163,66 @@ def test_a_callback_written_for_gensim_works_unchanged():
         "epoch 1 ends",
         "train ends",
     ]
+
+
+class EpochSaver(CallbackAny2Vec):
+    """gensim's example of a callback that saves the model after each epoch."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.paths = []
+
+    def on_epoch_end(self, model):
+        self.paths.append(self.folder / f"epoch{len(self.paths)}.model")
+        model.save(str(self.paths[-1]))
+
+
+def test_a_callback_that_saves_every_epoch(tmp_path):
+    saver = EpochSaver(tmp_path)
+    Word2Vec(common_texts, min_count=1, vector_size=5, callbacks=[saver], **TINY)
+    assert [len(Word2Vec.load(str(path)).loss_history) for path in saver.paths] == [1, 2, 3, 4, 5]
+
+
+def test_callbacks_with_the_import_changed():
+    from densvec.callbacks import CallbackAny2Vec
+
+    class Counter(CallbackAny2Vec):
+        epochs = 0
+
+        def on_epoch_begin(self, model):
+            self.epochs += 1
+
+    counter = Counter()
+    Word2Vec(common_texts, min_count=1, epochs=3, callbacks=[counter], **TINY)
+    assert counter.epochs == 3
+
+
+def test_building_the_vocabulary_by_hand():
+    model = Word2Vec(min_count=1, **TINY)
+    model.build_vocab(common_texts)
+    assert model.train(common_texts, total_examples=model.corpus_count, epochs=model.epochs) is model
+    model = Word2Vec()
+    model.build_vocab_from_freq({"Word1": 15, "Word2": 20})
+    assert model.wv.index_to_key == ["Word2", "Word1"]
+
+
+def test_corpora_of_every_kind_give_the_same_model(tmp_path):
+    from densvec.corpora import LineSentence, PathLineSentences
+
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(" ".join(text) for text in common_texts))
+    vectors = [
+        Word2Vec(sentences, vector_size=5, min_count=1, **TINY).wv.vectors
+        for sentences in (common_texts, LineSentence(path), PathLineSentences(tmp_path))
+    ]
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+
+
+def test_names_that_gensim_4_removed_are_not_here_either():
+    model = Word2Vec(common_texts, min_count=1, vector_size=5, **TINY)
+    for wrong in (lambda: model.wv.vocab, lambda: model.most_similar("graph"), lambda: model.iter):
+        with pytest.raises(AttributeError):
+            wrong()
+    with pytest.raises(TypeError):
+        Word2Vec(common_texts, size=100, iter=5)

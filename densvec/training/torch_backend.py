@@ -196,9 +196,13 @@ class _Gradients:
     weights: dict[str, Tensor]
     divergences: Tensor
 
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter((*self.rows, *self.weights.values(), self.divergences))
+
     def squared_norm(self) -> Tensor:
-        """Return the squared norm of the parameters' gradients: not finite as soon as one of them is not."""
-        return torch.stack([g.square().sum() for g in (*self.rows, *self.weights.values())]).sum()
+        """Return the squared norm of all gradients: not finite as soon as one of them is not."""
+        flat = [gradient.flatten() for gradient in self]
+        return torch.stack([torch.dot(gradient, gradient) for gradient in flat]).sum()
 
 
 class _Optimiser:
@@ -232,13 +236,16 @@ class _Optimiser:
     ) -> Tensor:
         """Take a step, or none when a gradient is not finite; return which, with no wait for the device."""
         finite = torch.isfinite(gradients.squared_norm())
-        for gradient in (*gradients.rows, *gradients.weights.values()):
-            gradient.masked_fill_(~finite, 0.0)
+        if finite.device.type != "cpu":  # to look at it would be to wait
+            for gradient in gradients:
+                gradient.masked_fill_(~finite, 0.0)
+        elif not finite:
+            return finite
         encoded = batch.words[: batch.encoded]
-        weight = _weight(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
+        weight = _weight(batch, rows, gradients.divergences)
         curvature = weight * (-rows.log_variances).exp()
         if self.residual:
-            curvature += _steepness(batch, rows, gradients.divergences).masked_fill_(~finite, 0.0)
+            curvature += _steepness(batch, rows, gradients.divergences)
         means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
         log_variances = _natural_step(rows, gradients.rows.log_variances, weight, alpha * rates.log_variance)
         self.tables.means.index_copy_(0, batch.words, means)
@@ -289,7 +296,7 @@ def _steepness(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
 
 def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
     """SGD with an implicit denominator: at any rate a mean moves at most onto the posteriors that pull it."""
-    return rows - rate * gradient / (1 + rate * curvature)
+    return torch.addcdiv(rows, gradient, 1 + rate * curvature, value=-rate)
 
 
 def _natural_step(rows: Rows, gradient: Tensor, weight: Tensor, rate: float) -> Tensor:

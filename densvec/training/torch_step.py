@@ -61,7 +61,7 @@ class TorchStep(nn.Module):
         embeddings, pairs = rows.embeddings, batch.pairs
         from_context = embeddings @ self.context_layer  # (encoded, H)
         from_centre = F.embedding(batch.centres, embeddings) @ self.centre_layer  # (B, H)
-        active = (of_words(pairs, from_context) + of_centres(pairs, from_centre)).relu()  # (P, H)
+        active = of_words(pairs, from_context).add_(of_centres(pairs, from_centre)).relu_()  # (P, H)
         hidden = totals_by_centre(pairs, active)  # (B, H)
         mean = hidden @ self.mean_head + self.mean_bias
         log_variance = hidden @ self.variance_head + self.variance_bias
@@ -74,21 +74,25 @@ class TorchStep(nn.Module):
     def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
         """Return KL[q‖N(word)] of each centre's posterior q to every word that its loss speaks of: (n,).
 
-        2 KL = (μ_q² + v_q)/v − 2 μ_q·μ/v + μ²/v + log v − log v_q − 1, summed over dimensions, is the inner
-        product of a vector of the posterior and one of the word, plus a number of each: no row is gathered.
+        KL = ½ Σ (μ_q² + v_q)/v − Σ μ_q·μ/v + ½ Σ (μ²/v + log v) − ½ Σ (log v_q + 1): numbers of the posterior
+        and of the word, and inner products of a row of each, which need no row to be gathered.
         """
-        dimensions = mean.shape[1] // log_variance.shape[1]  # that one variance stands for: D, or 1
+        uses, size = batch.uses, mean.shape[1]
         precision = (-rows.log_variances).exp()
-        moment = _by_variance(mean.square(), dimensions) + dimensions * log_variance.exp()
-        weighted = rows.means * precision
-        of_posterior = -0.5 * dimensions * (1 + log_variance).sum(1, keepdim=True)
-        of_word = _by_variance(rows.means * weighted, dimensions) + dimensions * rows.log_variances
-        of_word = 0.5 * of_word.sum(1, keepdim=True)
-        return dots(
-            batch.uses,
-            torch.cat((0.5 * moment, -mean, of_posterior, torch.ones_like(of_posterior)), dim=1),
-            torch.cat((precision, weighted, torch.ones_like(of_word), of_word), dim=1),
-        )
+        if log_variance.shape[1] == 1:  # spherical: a word's variance leaves the sums
+            moment = mean.square().sum(1, keepdim=True) + size * log_variance.exp()
+            of_word = rows.means.square().sum(1, keepdim=True) * precision + size * rows.log_variances
+            of_posterior = size * (1 + log_variance)
+            product = (0.5 * of_centres(uses, moment)[:, 0] - dots(uses, mean, rows.means)) * of_words(
+                uses, precision
+            )[:, 0]
+        else:
+            moment = mean.square() + log_variance.exp()
+            weighted = rows.means * precision
+            of_word = (rows.means * weighted + rows.log_variances).sum(1, keepdim=True)
+            of_posterior = (1 + log_variance).sum(1, keepdim=True)
+            product = dots(uses, torch.cat((0.5 * moment, -mean), 1), torch.cat((precision, weighted), 1))
+        return product + 0.5 * (of_words(uses, of_word) - of_centres(uses, of_posterior))[:, 0]
 
     def losses(self, batch: Minibatch, divergences: Tensor) -> Losses:
         """Return the loss of Eq. 7 and its two parts; see `Objective`."""
@@ -101,8 +105,3 @@ class TorchStep(nn.Module):
         hinge = violations.relu().sum() / batch.negative
         kl = priors.sum()
         return Losses(hinge + self.objective.kl_weight * kl, hinge, kl)
-
-
-def _by_variance(squares: Tensor, dimensions: int) -> Tensor:
-    """Sum over the dimensions that share a variance: all of them, or none."""
-    return squares.sum(1, keepdim=True) if dimensions > 1 else squares
