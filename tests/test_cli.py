@@ -248,6 +248,8 @@ def interrupted(corpus, path, signal_number, *options):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
+        # a test run in the background may have been told to ignore Ctrl-C, which its children inherit
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not path.exists() and process.poll() is None:
         time.sleep(0.005)

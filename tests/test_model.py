@@ -446,6 +446,7 @@ from densvec.bsg import BayesianSkipGram
 from densvec.datasets import toy_language
 model = BayesianSkipGram(vector_size=16, epochs=10_000, workers=3, batch_words=500)
 model.build_vocab(list(toy_language(500)))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have inherited to ignore it
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     model.train()
