@@ -43,12 +43,9 @@ def gensim_model(source, *, workers, **options):
 
 def words_per_second(model, source):
     """Train one epoch; return words per second of the training alone."""
-    arguments = {("sentences" if key == "corpus_iterable" else key): value for key, value in source.items()}
-    if not isinstance(model, BayesianSkipGram):
-        arguments = source
     start = time.perf_counter()
     model.train(
-        **arguments,
+        **source,
         total_examples=model.corpus_count,
         total_words=model.corpus_total_words,
         epochs=1,
@@ -59,26 +56,19 @@ def words_per_second(model, source):
 def contest(path, repeats):
     """Print words/s of all contenders, taking turns."""
     file, iterable = {"corpus_file": str(path)}, {"corpus_iterable": LineSentence(str(path))}
-    print(
-        "| workers | fed by | gensim SG | densvec | ratio (each round) | densvec, shrunk windows | torch |"
-    )
+    print("| workers | fed by | gensim SG | densvec | ratio (each round) | densvec, shrunk windows | torch |")
     print("|---|---|---|---|---|---|---|")
     for workers, (feed, source) in itertools.product((1, 2), (("file", file), ("iterable", iterable))):
-        ours_source = (
-            {"corpus_file": str(path)} if feed == "file" else {"sentences": iterable["corpus_iterable"]}
-        )
         rounds = []
         for _ in range(repeats):
             gensim = words_per_second(gensim_model(source, workers=workers), source)
-            native = words_per_second(densvec_model(ours_source, workers=workers), ours_source)
-            shrunk = words_per_second(
-                densvec_model(ours_source, workers=workers, shrink_windows=True), ours_source
-            )
+            native = words_per_second(densvec_model(source, workers=workers), source)
+            shrunk = words_per_second(densvec_model(source, workers=workers, shrink_windows=True), source)
             rounds.append((gensim, native, shrunk))
         torch = "–"
         if feed == "file":
             torch = thousands(
-                words_per_second(densvec_model(ours_source, workers=workers, backend="torch"), ours_source)
+                words_per_second(densvec_model(source, workers=workers, backend="torch"), source)
             )
         gensim, native, shrunk = (statistics.median(column) for column in zip(*rounds, strict=True))
         ratios = sorted(ours / theirs for theirs, ours, _ in rounds)
