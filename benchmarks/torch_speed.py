@@ -4,7 +4,8 @@ Three ways to train the same model on the same chunks, in minibatches of the sam
 
 - densvec: distinct words projected once, divergences as inner products along links, only used rows updated;
 - naive encoder: a product of matrices for the concatenated embeddings of every pair, the rest as densvec;
-- naive: that, and every divergence from its own gathered rows, gradients and updates of whole tables.
+- naive: that, and every word looked up on its own in whole tables, with dense gradients and Adam, as in the
+  paper's own code.
 
 They take turns on each chunk, so that a busy machine disturbs all of them alike. Then densvec trains the whole
 corpus, reading and sampling included.
@@ -12,6 +13,7 @@ corpus, reading and sampling included.
 
 import argparse
 import copy
+import dataclasses
 import itertools
 import statistics
 import tempfile
@@ -24,8 +26,8 @@ import torch.nn.functional as F
 
 from densvec import BayesianSkipGram
 from densvec.encoder import LOG_VARIANCE_BOUNDS
-from densvec.training.torch_backend import BATCH_CENTRES, TorchBackend
-from densvec.training.torch_step import TorchStep
+from densvec.training.torch_backend import BATCH_CENTRES, PreparedChunk, TorchBackend
+from densvec.training.torch_step import Rows, TorchStep
 
 TOKENS, WORDS = 2_000_000, 60_000
 CHUNKS = 12
@@ -61,41 +63,40 @@ class NaiveStep(ConcatenatingStep):
     def divergences(self, batch, rows, mean, log_variance):
         """Return KL[q‖N(word)] for each use of a word."""
         q_mean, q_log_variance = mean[batch.uses.centres], log_variance[batch.uses.centres]
-        p_mean, p_log_variance = rows.means[batch.uses.words], rows.log_variances[batch.uses.words]
+        p_mean = F.embedding(batch.uses.words, rows.means)
+        p_log_variance = F.embedding(batch.uses.words, rows.log_variances)
         size = mean.shape[1]
-        ratio = (
-            size * q_log_variance.exp() + (q_mean - p_mean).square().sum(1, keepdim=True)
-        ) / p_log_variance.exp()
+        squares = (q_mean - p_mean).square().sum(1, keepdim=True)
+        ratio = (size * q_log_variance.exp() + squares) / p_log_variance.exp()
         return 0.5 * (ratio + size * (p_log_variance - q_log_variance - 1)).sum(1)
 
 
-class DenseTraining:
-    """What one writes first in torch: whole tables as parameters, torch's own optimisers, no thought of V."""
+class NaiveTraining:
+    """What one writes first in torch: tables looked up word by word, dense gradients, one Adam for all."""
 
     def __init__(self, backend, step):
-        self.backend, self.step_module = backend, step
-        self.tables = [torch.nn.Parameter(table.clone()) for table in backend.tables]
-        means, log_variances, embeddings = self.tables
-        self.optimisers = [
-            torch.optim.SGD([means, log_variances], lr=1e-3),
-            torch.optim.Adagrad([embeddings], lr=0.05),
-            torch.optim.Adam(step.parameters(), lr=3e-4),
-        ]
+        self.tables = Rows(*(torch.nn.Parameter(table.clone()) for table in backend.tables))
+        self.step_module = step
+        self.optimiser = torch.optim.Adam([*self.tables, *step.parameters()], lr=3e-4)
 
     def step(self, prepared):
-        """Train one chunk."""
+        """Train one chunk, of minibatches that `by_vocabulary` numbered."""
         for batch in prepared.minibatches:
-            rows = type(self.backend.tables)(
-                self.tables[0][batch.words],
-                self.tables[1][batch.words],
-                self.tables[2][batch.words[: batch.encoded]],
-            )
-            losses, _ = self.step_module(batch, rows)
-            for optimiser in self.optimisers:
-                optimiser.zero_grad()
+            losses, _ = self.step_module(batch, self.tables)
+            self.optimiser.zero_grad()
             losses.loss.backward()
-            for optimiser in self.optimisers:
-                optimiser.step()
+            self.optimiser.step()
+
+
+def by_vocabulary(prepared):
+    """Return a prepared chunk whose words go by their numbers in the vocabulary, not in the minibatch."""
+    renumbered = []
+    for batch in prepared.minibatches:
+        pairs = dataclasses.replace(batch.pairs, words=batch.words[batch.pairs.words])
+        uses = dataclasses.replace(batch.uses, words=batch.words[batch.uses.words])
+        centres = batch.words[batch.centres]
+        renumbered.append(dataclasses.replace(batch, centres=centres, pairs=pairs, uses=uses))
+    return PreparedChunk(prepared.chunk, renumbered)
 
 
 def contest(model):
@@ -106,19 +107,20 @@ def contest(model):
     assert isinstance(ours, TorchBackend)
     weights = {name: value.detach().clone() for name, value in ours.module.named_parameters()}
     concatenating.module.__class__ = ConcatenatingStep
-    dense = DenseTraining(ours, NaiveStep(weights, ours.module.objective, ours.module.residual))
+    naive = NaiveTraining(ours, NaiveStep(weights, ours.module.objective, ours.module.residual))
     contenders = {
         "densvec": lambda chunk: ours.step(chunk, model.alpha),
         "naive encoder": lambda chunk: concatenating.step(chunk, model.alpha),
-        "naive": dense.step,
+        "naive": naive.step,
     }
     speeds = {name: [] for name in contenders}
     with ours.threads(1):  # several would wait for each other on a busy machine
         for number, chunk in enumerate(chunks):
             prepared = ours.prepare(chunk)
+            renumbered = by_vocabulary(prepared)
             for name, step in contenders.items():
                 started = time.perf_counter()
-                step(prepared)
+                step(renumbered if name == "naive" else prepared)
                 if number:  # the first is for warming up
                     speeds[name].append(chunk.words / (time.perf_counter() - started))
     return speeds
