@@ -9,7 +9,6 @@ import argparse
 import itertools
 import logging
 import multiprocessing
-import resource
 import statistics
 import tempfile
 import time
@@ -21,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from densvec import BayesianSkipGram
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
+from densvec.vocabulary import keep_probabilities
 
 SETTINGS = {"vector_size": 100, "window": 5, "min_count": 5, "sample": 1e-4, "epochs": 1, "seed": 1}
 
@@ -129,10 +129,16 @@ def _peak_memory(name, path):
     source = {"corpus_file": path}
     if name == "gensim":
         import gensim.models  # noqa: F401
-    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    base = peak_mebibytes()
     model = (gensim_model if name == "gensim" else densvec_model)(source, workers=2)
     words_per_second(model, source)
-    return base, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return base, peak_mebibytes()
+
+
+def peak_mebibytes():
+    """The most memory that this process has had (Linux; getrusage would count its parent's too)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def roofline(path):
@@ -142,7 +148,8 @@ def roofline(path):
     start = time.perf_counter()
     model.train(**source, total_examples=model.corpus_count, total_words=model.corpus_total_words, epochs=1)
     seconds = time.perf_counter() - start
-    centres = model.loss_history[-1].centres
+    counts = model.wv.expandos["count"]
+    centres = (counts * keep_probabilities(counts, model.sample)).sum()
     size, tile = model.vector_size, 256
     with threadpool_limits(1, "blas"):
         gflops = gemm_speed(tile, size)
