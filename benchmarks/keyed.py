@@ -85,8 +85,9 @@ def batches(wv):
 def inference(wv):
     """Print how many windows are inferred in a second."""
     rng = np.random.default_rng(5)
-    # Words as frequent as in a corpus: those of low rank far more often.
-    rows = np.minimum((WORDS ** rng.random((WINDOWS, CONTEXT + 1))).astype(int) - 1, WORDS - 1)
+    # Words as frequent as in English text (Zipf-Mandelbrot).
+    shares = np.cumsum((np.arange(WORDS) + 2.7) ** -1.07)
+    rows = np.searchsorted(shares / shares[-1], rng.random((WINDOWS, CONTEXT + 1)))
     words = wv.index_to_key
     pairs = [(words[row[0]], [words[i] for i in row[1:]]) for row in rows.tolist()]
     sentences = [[words[i] for i in row] for row in rows[: WINDOWS // (CONTEXT + 1)].tolist()]

@@ -104,7 +104,9 @@ class Inference(Search):
                 context = self._window_of(context, pair[2])
             words.append(pair[0])
             contexts.append(context)
-        centres = np.array(self._rows(words), dtype=np.int64)
+        centres = self._rows_or_minus_one(words)
+        if centres.min(initial=0) < 0:
+            centres = np.array(self._rows(words), dtype=np.int64)  # numbers of rows, or a KeyError
         rows = self._rows_or_minus_one(itertools.chain.from_iterable(contexts))
         # Offsets into the known ones among the context words.
         known = rows >= 0
