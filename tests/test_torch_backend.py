@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from densvec.training import torch_links
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch_backend import TorchBackend
 from tests.backend_cases import SENTENCES, BackendCases, arrays_of, make_chunk, make_wv
@@ -87,3 +88,26 @@ def test_rows_of_frequent_words_do_not_overshoot():
     assert losses[-1] < losses[0]
     assert np.abs(wv.log_variances).max() < 5
     assert np.abs(wv.vectors).max() < 50
+
+
+@pytest.mark.parametrize("pairing", ["shared", "paired"])
+def test_devices_that_add_rows_one_by_one_get_the_same_gradients(pairing, monkeypatch):
+    wv, chunk = make_wv(10, 4), make_chunk(SENTENCES, pairing=pairing)
+    backend = TorchBackend(wv, Objective(pairing=pairing), Rates(), device="cpu")
+    expected = backend.gradients(chunk)[1]
+    monkeypatch.setattr(torch_links, "BAGS", set())
+    for name, gradient in backend.gradients(chunk)[1].items():
+        np.testing.assert_allclose(gradient, expected[name], rtol=1e-9, atol=1e-9)
+
+
+def test_mixed_precision_trains_about_as_well(monkeypatch):
+    """What CUDA does where it gains by it, on the CPU: matrix products in bfloat16, the rest in float32."""
+    losses = []
+    for mixed in (False, True):
+        wv = make_wv(10, 8, dtype=np.float32)
+        backend = TorchBackend(wv, Objective(), Rates(), device="cpu")
+        if mixed:
+            monkeypatch.setattr(backend, "_autocast", lambda: torch.autocast("cpu", dtype=torch.bfloat16))
+        losses.append([backend.step(make_chunk(SENTENCES, seed=seed), 0.025).loss for seed in range(30)][-1])
+        assert {array.dtype for array in arrays_of(wv).values()} == {np.dtype(np.float32)}
+    assert losses[1] == pytest.approx(losses[0], rel=0.1)

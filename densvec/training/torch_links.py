@@ -22,14 +22,18 @@ with warnings.catch_warnings():  # torch says once in a process that its sparse 
     torch.sparse_csr_tensor([0, 1], [0], [0.0])
 
 
+#: Devices on which torch adds up bags of rows; on others rows are added one by one.
+BAGS = {"cpu", "cuda"}
+
+
 def sums_by_centre(links: Links, of_words: Tensor, weights: Tensor) -> Tensor:
     """Return, for each centre, the sum of the rows of its words, each times the weight of its link: (B, D)."""
-    return _bags(of_words, links.words, links.by_centre, links.centre_starts, weights)
+    return _add_up(of_words, links.words, links.centres, links.by_centre, links.centre_starts, weights)
 
 
 def sums_by_word(links: Links, of_centres: Tensor, weights: Tensor) -> Tensor:
     """Return, for each word, the sum of the rows of its centres, each times the weight of its link: (U, D)."""
-    return _bags(of_centres, links.centres, links.by_word, links.word_starts, weights)
+    return _add_up(of_centres, links.centres, links.words, links.by_word, links.word_starts, weights)
 
 
 def of_words(links: Links, rows: Tensor) -> Tensor:
@@ -59,20 +63,19 @@ def dots(links: Links, of_centres: Tensor, of_words: Tensor) -> Tensor:
 class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, index: Tensor, order: Tensor, starts: Tensor) -> Tensor:
-        ctx.save_for_backward(order, starts)
+        ctx.save_for_backward(index, order, starts)
         return rows.index_select(0, index)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        order, starts = ctx.saved_tensors
-        return F.embedding_bag(order, gradient, starts[:-1], mode="sum"), None, None, None
+        return _add_up(gradient, None, *ctx.saved_tensors), None, None, None
 
 
 class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, index: Tensor, order: Tensor, starts: Tensor) -> Tensor:
         ctx.save_for_backward(index)
-        return F.embedding_bag(order, rows, starts[:-1], mode="sum")
+        return _add_up(rows, None, index, order, starts)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -106,11 +109,28 @@ class _Dots(torch.autograd.Function):
         )
 
 
-def _bags(rows: Tensor, index: Tensor, order: Tensor, starts: Tensor, weights: Tensor) -> Tensor:
-    return F.embedding_bag(
-        index.index_select(0, order),
-        rows,
-        starts[:-1],
-        mode="sum",
-        per_sample_weights=weights.index_select(0, order),
-    )
+def _add_up(
+    rows: Tensor,
+    source: Tensor | None,
+    target: Tensor,
+    order: Tensor,
+    starts: Tensor,
+    weights: Tensor | None = None,
+) -> Tensor:
+    """Return totals with ``totals[target[i]] += weights[i] * rows[source[i]]`` for every link i.
+
+    ``order`` sorts the links by target, and the links of target t then begin at ``starts[t]``.
+    """
+    if rows.device.type in BAGS:
+        return F.embedding_bag(
+            order if source is None else source.index_select(0, order),
+            rows,
+            starts[:-1],
+            mode="sum",
+            per_sample_weights=None if weights is None else weights.index_select(0, order),
+        )
+    if source is not None:
+        rows = rows.index_select(0, source)
+    if weights is not None:
+        rows = rows * weights[:, None]
+    return rows.new_zeros(len(starts) - 1, rows.shape[1]).index_add_(0, target, rows)
