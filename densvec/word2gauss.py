@@ -34,10 +34,13 @@ class Word2Gauss(DensityModel):
     its context better than a random word n, by a margin: max(0, margin − E(w, c) + E(w, n)). Variances grow
     with the variety of a word's contexts, so that they tell how general it is.
 
-    Two energies E are known. ``"kl"`` is −KL[c‖w], as the authors have it: the density of a word must cover
-    those of its contexts. A word that occurs in many contexts becomes broad, so that KL[w1‖w2] is small when
-    w2 is a more general word for w1: what `densvec.evaluation.direction` and ``wv.entailment`` ask for.
-    ``"expected_likelihood"`` is log ∫ w(z) c(z) dz, which is symmetric.
+    Three energies E are known. ``"kl"`` is −KL[c‖w], as the authors have it: the density of a word must cover
+    those of its contexts. ``"reverse_kl"`` is −KL[w‖c], the contrast of the Bayesian Skip-gram without its
+    network. ``"expected_likelihood"`` is log ∫ w(z) c(z) dz, which is symmetric. With each of them a general
+    word should end up broader than the words it stands for, so that KL[w1‖w2] < KL[w2‖w1] when w2 is the more
+    general one: what `densvec.evaluation.direction` and ``wv.entailment`` ask. On much text ``"kl"`` tells the
+    direction best, because its variances follow the words' frequencies; on text where frequency says little,
+    such as the example below, the other two do, and they are a little better at similarity.
 
     There is no network: a word has no posterior in a context. For that, see `densvec.BayesianSkipGram`.
 
@@ -73,7 +76,8 @@ class Word2Gauss(DensityModel):
         Accepted for gensim's sake. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning here and are
         errors; the others have no effect. Losses are always computed.
     negative : int
-        Negatives drawn for each centre word, or for each context word when ``pairing="paired"``.
+        Negatives drawn for each centre word, or for each context word when ``pairing="paired"``. Shared ones
+        cost little, and more of them are clearly better: 30 here.
     ns_exponent : float or "subsampled"
         Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
         text.
@@ -95,7 +99,7 @@ class Word2Gauss(DensityModel):
         Draw each window's size from 1 to ``window``, as word2vec does.
     margin : float
         By how much the energy of a word and its context must pass that of the word and a negative.
-    energy : {"kl", "expected_likelihood"}
+    energy : {"kl", "reverse_kl", "expected_likelihood"}
         How well two densities fit.
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own. The
@@ -104,10 +108,9 @@ class Word2Gauss(DensityModel):
         One variance for each density, or one for each of its dimensions.
     variance : float
         Variance of every word at the start, in each dimension.
-    min_variance, max_variance : float
-        Bounds of the variances. Without them energies could be bought by ever smaller or larger variances.
-    max_norm : float
-        Largest length of a mean.
+    min_variance, max_variance, max_norm : float
+        Bounds of the variances and of the length of a mean, kept after every step. KL does not change when all
+        means are scaled by s and all variances by s²: without bounds the scale may drift for ever.
     rates : GaussRates or mapping, optional
         Learning rates of the tables, ``mean`` and ``log_variance``, as multiples of ``alpha``.
     backend : {"auto", "native"}
@@ -129,14 +132,17 @@ class Word2Gauss(DensityModel):
     --------
     >>> from densvec.datasets import toy_language
     >>> from densvec.word2gauss import Word2Gauss
-    >>> model = Word2Gauss(toy_language(2000), vector_size=20, sample=1e-2, epochs=10, workers=1)
+    >>> sentences = toy_language(2000)
+    >>> model = Word2Gauss(sentences, vector_size=20, sample=1e-2, energy="reverse_kl", epochs=10, workers=1)
     >>> "barks" in dict(model.wv.most_similar("dog"))
     True
 
-    Words are densities here too:
+    Words are densities here too, and general words are broader:
 
     >>> model.wv.density("dog")
     Gaussian(...)
+    >>> model.wv.direction("dog", "animal") > 0  # a dog is an animal
+    True
     """
 
     own_parameters = (
@@ -166,7 +172,7 @@ class Word2Gauss(DensityModel):
         min_alpha: float = 0.0001,
         sg: int = 1,
         hs: int = 0,
-        negative: int = 10,
+        negative: int = 30,
         ns_exponent: float | str = "subsampled",
         cbow_mean: int = 1,
         hashfxn: Callable[[str], int] = hash,

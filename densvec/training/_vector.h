@@ -37,9 +37,10 @@
         REAL (*contrast)(REAL *, REAL *, const REAL *, const REAL *, REAL, int, int);                                      \
         void (*adam)(REAL *, REAL *, REAL *, const REAL *, REAL, REAL, REAL, int);                                         \
         void (*dots)(REAL *, REAL *const *, const REAL *, int, int);                                                       \
+        void (*distances)(REAL *, REAL *const *, const REAL *, int, int);                                                  \
         void (*exchange)(REAL *const *, REAL *, const REAL *, const REAL *, int, int);                                     \
         void (*squares)(REAL *, const REAL *, const REAL *, int);                                                          \
-        void (*energies)(REAL *, const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int, int);          \
+        REAL (*energies)(REAL *, const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int, int);          \
         void (*slopes)(REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, int, int);                  \
         void (*pull_each)(REAL *, REAL *, REAL *, const REAL *, const REAL *, REAL, int);                                  \
         void (*pull_each_gradient)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, int);                         \

@@ -18,9 +18,10 @@ cdef extern from "_vector.h" nogil:
         float (*contrast)(float*, float*, const float*, const float*, float, int, int) noexcept nogil
         void (*adam)(float*, float*, float*, const float*, float, float, float, int) noexcept nogil
         void (*dots)(float*, float* const*, const float*, int, int) noexcept nogil
+        void (*distances)(float*, float* const*, const float*, int, int) noexcept nogil
         void (*exchange)(float* const*, float*, const float*, const float*, int, int) noexcept nogil
         void (*squares)(float*, const float*, const float*, int) noexcept nogil
-        void (*energies)(float*, const float*, const float*, const float*, const float*, const float*, int, int) noexcept nogil
+        float (*energies)(float*, const float*, const float*, const float*, const float*, const float*, int, int) noexcept nogil
         void (*slopes)(float*, float*, float*, const float*, const float*, const float*, float, int, int) noexcept nogil
         void (*pull_each)(float*, float*, float*, const float*, const float*, float, int) noexcept nogil
         void (*pull_each_gradient)(float*, float*, const float*, const float*, const float*, int) noexcept nogil
@@ -41,9 +42,10 @@ cdef extern from "_vector.h" nogil:
         double (*contrast)(double*, double*, const double*, const double*, double, int, int) noexcept nogil
         void (*adam)(double*, double*, double*, const double*, double, double, double, int) noexcept nogil
         void (*dots)(double*, double* const*, const double*, int, int) noexcept nogil
+        void (*distances)(double*, double* const*, const double*, int, int) noexcept nogil
         void (*exchange)(double* const*, double*, const double*, const double*, int, int) noexcept nogil
         void (*squares)(double*, const double*, const double*, int) noexcept nogil
-        void (*energies)(double*, const double*, const double*, const double*, const double*, const double*, int, int) noexcept nogil
+        double (*energies)(double*, const double*, const double*, const double*, const double*, const double*, int, int) noexcept nogil
         void (*slopes)(double*, double*, double*, const double*, const double*, const double*, double, int, int) noexcept nogil
         void (*pull_each)(double*, double*, double*, const double*, const double*, double, int) noexcept nogil
         void (*pull_each_gradient)(double*, double*, const double*, const double*, const double*, int) noexcept nogil
@@ -171,6 +173,14 @@ cdef inline void dots(const void* loops, floating* scores, floating** rows, cons
         (<const Loops_double*> loops).dots(scores, rows, x, count, n)
 
 
+cdef inline void distances(const void* loops, floating* sums, floating** rows, const floating* x, int count,
+                           int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).distances(sums, rows, x, count, n)
+    else:
+        (<const Loops_double*> loops).distances(sums, rows, x, count, n)
+
+
 cdef inline void exchange(const void* loops, floating** rows, floating* change, const floating* gains, const floating* x,
                           int count, int n) noexcept nogil:
     if floating is float:
@@ -186,15 +196,15 @@ cdef inline void squares(const void* loops, floating* out, const floating* a, co
         (<const Loops_double*> loops).squares(out, a, b, n)
 
 
-cdef inline void energies(const void* loops, floating* costs, const floating* squares, const floating* log_variance_a,
-                          const floating* variance_a, const floating* log_variance_b, const floating* variance_b,
-                          int likelihood, int n) noexcept nogil:
+cdef inline floating energies(const void* loops, floating* costs, const floating* squares, const floating* log_variance_a,
+                              const floating* variance_a, const floating* log_variance_b, const floating* variance_b,
+                              int likelihood, int n) noexcept nogil:
     if floating is float:
-        (<const Loops_float*> loops).energies(costs, squares, log_variance_a, variance_a, log_variance_b, variance_b,
-                                               likelihood, n)
+        return (<const Loops_float*> loops).energies(costs, squares, log_variance_a, variance_a, log_variance_b, variance_b,
+                                                   likelihood, n)
     else:
-        (<const Loops_double*> loops).energies(costs, squares, log_variance_a, variance_a, log_variance_b, variance_b,
-                                               likelihood, n)
+        return (<const Loops_double*> loops).energies(costs, squares, log_variance_a, variance_a, log_variance_b, variance_b,
+                                                   likelihood, n)
 
 
 cdef inline void slopes(const void* loops, floating* gain, floating* d_a, floating* d_b, const floating* squares,

@@ -224,22 +224,43 @@ TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL
     }
 }
 
-/* scores = rows @ x, four rows at a time so that their sums overlap                rows: (count,) addresses */
-TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count, int n) {
+/* One product of `products`: of a row and x, or of their difference with itself. */
+#define PRODUCT(row) (squared ? ((row)[d] - x[d]) * ((row)[d] - x[d]) : (row)[d] * x[d])
+
+/* Compare rows with x, four at a time so that their sums overlap.                  rows: (count,) addresses */
+INLINE TARGET static void LOOP(products)(REAL *restrict sums, REAL *const *rows, const REAL *restrict x, int count, int n,
+                                         const int squared) {
     int k = 0;
     for (; k + 4 <= count; k += 4) {
         const REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
         REAL sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
 #pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
         for (int d = 0; d < n; d++) {
-            sum0 += row0[d] * x[d];
-            sum1 += row1[d] * x[d];
-            sum2 += row2[d] * x[d];
-            sum3 += row3[d] * x[d];
+            sum0 += PRODUCT(row0);
+            sum1 += PRODUCT(row1);
+            sum2 += PRODUCT(row2);
+            sum3 += PRODUCT(row3);
         }
-        scores[k] = sum0, scores[k + 1] = sum1, scores[k + 2] = sum2, scores[k + 3] = sum3;
+        sums[k] = sum0, sums[k + 1] = sum1, sums[k + 2] = sum2, sums[k + 3] = sum3;
     }
-    for (; k < count; k++) scores[k] = LOOP(dot)(rows[k], x, n);
+    for (; k < count; k++) {
+        const REAL *row = rows[k];
+        REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int d = 0; d < n; d++) sum += PRODUCT(row);
+        sums[k] = sum;
+    }
+}
+#undef PRODUCT
+
+/* scores = rows @ x */
+TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count, int n) {
+    LOOP(products)(scores, rows, x, count, n, 0);
+}
+
+/* distances = ((rows - x)**2).sum(1) */
+TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, const REAL *restrict x, int count, int n) {
+    LOOP(products)(distances, rows, x, count, n, 1);
 }
 
 /* change += gains @ rows;  rows += outer(gains, x)             rows: (count,) addresses, one of them perhaps twice
@@ -287,23 +308,28 @@ INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
 #endif
 }
 
-/* Minus the energy of one dimension of two Gaussians a and b:
+/* Minus the energy of each dimension of two Gaussians a and b, and their sum:
  * KL[a || b] = ((v_a + square) / v_b + log v_b - log v_a - 1) / 2, or
  * minus their log expected likelihood, but for a constant, (square / (v_a + v_b) + log(v_a + v_b)) / 2 */
-TARGET static void LOOP(energies)(REAL *restrict costs, const REAL *restrict squares, const REAL *log_variance_a,
+TARGET static REAL LOOP(energies)(REAL *restrict costs, const REAL *restrict squares, const REAL *log_variance_a,
                                   const REAL *variance_a, const REAL *log_variance_b, const REAL *variance_b, int likelihood,
                                   int n) {
+    REAL sum = 0;
     if (likelihood) {
-#pragma omp simd
+#pragma omp simd reduction(+ : sum)
         for (int d = 0; d < n; d++) {
-            REAL sum = variance_a[d] + variance_b[d];
-            costs[d] = (squares[d] / sum + LOOP(logarithm)(sum)) / 2;
+            REAL variance = variance_a[d] + variance_b[d];
+            costs[d] = (squares[d] / variance + LOOP(logarithm)(variance)) / 2;
+            sum += costs[d];
         }
     } else {
-#pragma omp simd
-        for (int d = 0; d < n; d++)
+#pragma omp simd reduction(+ : sum)
+        for (int d = 0; d < n; d++) {
             costs[d] = ((variance_a[d] + squares[d]) / variance_b[d] + log_variance_b[d] - log_variance_a[d] - 1) / 2;
+            sum += costs[d];
+        }
     }
+    return sum;
 }
 
 /* The same, differentiated and times weight: gain * (mean_a - mean_b) is the slope in mean_a, d_a and d_b those in the
@@ -370,7 +396,7 @@ TARGET static void LOOP(descend)(REAL *restrict x, const REAL *restrict slope, R
 static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
     LOOP(squared_distance), LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull),
     LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
-    LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(exchange),
+    LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(distances), LOOP(exchange),
     LOOP(squares), LOOP(energies), LOOP(slopes), LOOP(pull_each), LOOP(pull_each_gradient), LOOP(descend),
 };
 

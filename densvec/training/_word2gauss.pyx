@@ -15,8 +15,8 @@ from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
 from densvec.training._vector cimport (
-    descend, dot, energies, exponential, pull, pull_each, pull_each_gradient, pull_gradient, slopes,
-    squared_distance, squares,
+    add_scaled, descend, distances, dot, energies, exponential, pull, pull_each, pull_each_gradient, pull_gradient, slopes,
+    squares,
 )
 from densvec.training._windows cimport (
     Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
@@ -53,6 +53,7 @@ cdef struct Settings:
 
 cdef struct Scratch:             # TMP; a target is a word that the centre is compared with
     int* targets                 # positives, then negatives
+    void** rows                  # (targets,) their means, spherical only
     void* costs                  # (targets,) minus the energy
     void* shares                 # (targets,) derivative of the loss by the cost
     void* variances              # (targets, spread)
@@ -63,7 +64,7 @@ cdef struct Scratch:             # TMP; a target is a word that the centre is co
     void* mean                   # (D,) of the centre
     void* log_variance           # (spread,) of the centre, spherical: as often as there are targets
     void* variance               # the same
-    void* d_mean                 # (D,) minus the gradient of the centre's mean
+    void* d_mean                 # (D,) gradient of the centre's mean
     void* curvature              # (D,) or (1,)
     void* d_log_variance         # (spread,)
 
@@ -72,14 +73,15 @@ cdef struct Totals:
     long long centres
 
 
-cdef inline void weigh(const void* loops, int energy, floating* costs, const floating* squares, const floating* log_variance,
-                       const floating* variance, const floating* centre_log_variance, const floating* centre_variance,
-                       int n) noexcept nogil:
-    """Set minus the energy of n dimensions."""
+cdef inline floating weigh(const void* loops, int energy, floating* costs, const floating* squares,
+                           const floating* log_variance, const floating* variance, const floating* centre_log_variance,
+                           const floating* centre_variance, int n) noexcept nogil:
+    """Set minus the energy of n dimensions and return its sum."""
     if energy == KL:
-        energies(loops, costs, squares, log_variance, variance, centre_log_variance, centre_variance, False, n)
+        return energies(loops, costs, squares, log_variance, variance, centre_log_variance, centre_variance, False, n)
     else:
-        energies(loops, costs, squares, centre_log_variance, centre_variance, log_variance, variance, energy == LIKELIHOOD, n)
+        return energies(loops, costs, squares, centre_log_variance, centre_variance, log_variance, variance,
+                        energy == LIKELIHOOD, n)
 
 
 cdef inline void differentiate(const void* loops, int energy, floating* gains, floating* d_row, floating* d_centre,
@@ -95,7 +97,7 @@ cdef inline void differentiate(const void* loops, int energy, floating* gains, f
 cdef void compare(const void* loops, Tables* tables, Settings* settings, Scratch* scratch, size_t centre, int count,
                   floating* costs) noexcept nogil:
     """Fill mean, log_variance, variance, squares, variances and costs."""
-    cdef int D = tables.size, k, d
+    cdef int D = tables.size, k
     cdef size_t row
     cdef floating* means = <floating*> tables.means
     cdef floating* log_variances = <floating*> tables.log_variances
@@ -103,18 +105,22 @@ cdef void compare(const void* loops, Tables* tables, Settings* settings, Scratch
     cdef floating* log_variance = <floating*> scratch.log_variance
     cdef floating* variance = <floating*> scratch.variance
     cdef floating* variances = <floating*> scratch.variances
-    cdef floating* distances = <floating*> scratch.squares
+    cdef floating* gaps = <floating*> scratch.squares
     cdef floating* each = <floating*> scratch.gains
+    cdef floating** rows = <floating**> scratch.rows
     memcpy(mean, means + centre * D, D * sizeof(floating))
     if tables.spread == 1:
         for k in range(count):
             row = scratch.targets[k]
-            distances[k] = squared_distance(loops, mean, means + row * D, D) / D
+            rows[k] = means + row * D
             each[k] = log_variances[row]
             log_variance[k] = log_variances[centre]
+        distances(loops, gaps, rows, mean, count, D)
+        for k in range(count):
+            gaps[k] /= D
         exponential(loops, variances, each, count)
         exponential(loops, variance, log_variance, count)
-        weigh(loops, settings.energy, costs, distances, each, variances, log_variance, variance, count)
+        weigh(loops, settings.energy, costs, gaps, each, variances, log_variance, variance, count)
         for k in range(count):
             costs[k] *= D
     else:
@@ -122,13 +128,10 @@ cdef void compare(const void* loops, Tables* tables, Settings* settings, Scratch
         exponential(loops, variance, log_variance, D)
         for k in range(count):
             row = scratch.targets[k]
-            squares(loops, distances + k * D, mean, means + row * D, D)
+            squares(loops, gaps + k * D, mean, means + row * D, D)
             exponential(loops, variances + k * D, log_variances + row * D, D)
-            weigh(loops, settings.energy, each, distances + k * D, log_variances + row * D, variances + k * D, log_variance,
-                  variance, D)
-            costs[k] = 0
-            for d in range(D):
-                costs[k] += each[d]
+            costs[k] = weigh(loops, settings.energy, each, gaps + k * D, log_variances + row * D, variances + k * D,
+                             log_variance, variance, D)
 
 
 cdef inline void hold(const void* loops, floating* row, double longest, int D) noexcept nogil:
@@ -152,7 +155,7 @@ cdef void move(const void* loops, Tables* tables, Gradients* gradients, Settings
     cdef floating* mean = <floating*> scratch.mean
     cdef floating* variance = <floating*> scratch.variance
     cdef floating* variances = <floating*> scratch.variances
-    cdef floating* distances = <floating*> scratch.squares
+    cdef floating* gaps = <floating*> scratch.squares
     cdef floating* gains = <floating*> scratch.gains
     cdef floating* d_row = <floating*> scratch.d_row
     cdef floating* d_centre = <floating*> scratch.d_centre
@@ -166,7 +169,7 @@ cdef void move(const void* loops, Tables* tables, Gradients* gradients, Settings
     memset(curvature, 0, spread * sizeof(floating))
     memset(d_log_variance, 0, spread * sizeof(floating))
     if spread == 1:
-        differentiate(loops, settings.energy, gains, d_row, d_centre, distances, variances, variance, <floating> 1, count)
+        differentiate(loops, settings.energy, gains, d_row, d_centre, gaps, variances, variance, <floating> 1, count)
     for k in range(count):
         share = shares[k]
         if share == 0:
@@ -183,27 +186,27 @@ cdef void move(const void* loops, Tables* tables, Gradients* gradients, Settings
             pull(loops, means + row * D, d_mean, mean, gain, mean_rate * gain / (1 + mean_rate * <floating> fabs(gain)), D)
             descend(loops, log_variances + row, d_row + k, log_variance_rate * share, low, high, 1)
         else:
-            differentiate(loops, settings.energy, gains, d_row, d_centre, distances + k * D, variances + k * D, variance,
+            differentiate(loops, settings.energy, gains, d_row, d_centre, gaps + k * D, variances + k * D, variance,
                           share, D)
-            for d in range(D):
-                d_log_variance[d] += d_centre[d]
+            add_scaled(loops, d_log_variance, <floating> 1, d_centre, D)
             if gradients != NULL:
                 pull_each_gradient(loops, (<floating*> gradients.means) + row * D, d_mean, means + row * D, mean, gains, D)
-                for d in range(D):
-                    (<floating*> gradients.log_variances)[row * D + d] += d_row[d]
+                add_scaled(loops, (<floating*> gradients.log_variances) + row * D, <floating> 1, d_row, D)
                 continue
             pull_each(loops, means + row * D, d_mean, curvature, mean, gains, mean_rate, D)
             descend(loops, log_variances + row * D, d_row, log_variance_rate, low, high, D)
-        hold(loops, means + row * D, settings.longest, D)
+        if share < 0 or spread > 1:  # a sphere pulled to another stays between them
+            hold(loops, means + row * D, settings.longest, D)
 
     if gradients != NULL:
-        for d in range(D):
-            (<floating*> gradients.means)[centre * D + d] += d_mean[d]
-        for d in range(spread):
-            (<floating*> gradients.log_variances)[centre * spread + d] += d_log_variance[d] * (D // spread)
+        add_scaled(loops, (<floating*> gradients.means) + centre * D, <floating> 1, d_mean, D)
+        add_scaled(loops, (<floating*> gradients.log_variances) + centre * spread, <floating> (D // spread), d_log_variance, spread)
         return
-    for d in range(D):
-        means[centre * D + d] -= mean_rate * d_mean[d] / (1 + mean_rate * curvature[d if spread > 1 else 0])
+    if spread == 1:
+        add_scaled(loops, means + centre * D, -mean_rate / (1 + mean_rate * curvature[0]), d_mean, D)
+    else:
+        for d in range(D):
+            means[centre * D + d] -= mean_rate * d_mean[d] / (1 + mean_rate * curvature[d])
     hold(loops, means + centre * D, settings.longest, D)
     descend(loops, log_variances + centre * spread, d_log_variance, log_variance_rate, low, high, spread)
 
@@ -280,16 +283,15 @@ cdef class Kernel:
             return 0.0, 0
         count = windows.widest + windows.per * (1 if windows.shared else windows.widest)
         size, spread = self.tables.size, self.tables.spread
-        targets = np.empty(count, np.int32)
+        targets, rows = np.empty(count, np.int32), np.empty(count, np.uintp)
         per_target, per_spread = np.empty((2, count), self.dtype), np.empty((2, count, spread), self.dtype)
         others = np.empty((9, max(count, size)), self.dtype)
-        scratch.targets = <int*> begin(targets)
+        scratch.targets, scratch.rows = <int*> begin(targets), <void**> begin(rows)
         scratch.costs, scratch.shares = <void*> begin(per_target[0]), <void*> begin(per_target[1])
         scratch.variances, scratch.squares = <void*> begin(per_spread[0]), <void*> begin(per_spread[1])
-        scratch.gains, scratch.d_row, scratch.d_centre = <void*> begin(others[0]), <void*> begin(others[1]), <void*> begin(others[2])
-        scratch.mean, scratch.variance, scratch.d_mean = <void*> begin(others[3]), <void*> begin(others[4]), <void*> begin(others[5])
-        scratch.curvature, scratch.d_log_variance = <void*> begin(others[6]), <void*> begin(others[7])
-        scratch.log_variance = <void*> begin(others[8])
+        cdef void** pointers = &scratch.gains  # and those that follow it
+        for i in range(9):
+            pointers[i] = <void*> begin(others[i])
         cdef bint single = self.dtype == np.float32
         with nogil:
             if single:
