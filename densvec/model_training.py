@@ -141,6 +141,7 @@ class Training(ModelState):
             run.own = True
         elif run.own:
             run.epochs = max(run.epochs, self.epochs)  # raised since: go on to the new number
+        run.start_alpha, run.end_alpha = self.alpha, self.min_alpha  # they may have been changed since
         if run.finished:
             logger.info("nothing to train: the model has had its %i epochs", run.epochs)
             return None

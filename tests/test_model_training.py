@@ -85,6 +85,19 @@ def test_an_interrupted_run_of_a_loaded_model_can_be_given_its_corpus(tmp_path):
     assert_same_bits(whole, loaded.train(SENTENCES, resume=True))
 
 
+def test_a_resumed_run_takes_the_learning_rate_of_now():
+    models = [make(alpha=0.1), make(alpha=0.1)]
+    for model, alpha in zip(models, (0.1, 0.001), strict=True):
+        model.build_vocab(SENTENCES)
+        with pytest.raises(KeyboardInterrupt):
+            model.train(callbacks=[StopAfter(epochs=1)])
+        before = model.wv.vectors.copy()
+        model.alpha = alpha
+        model.train()
+        model.moved = np.abs(model.wv.vectors - before).max()
+    assert models[1].moved < 0.2 * models[0].moved
+
+
 def test_an_interrupted_gensim_call_is_resumed_too():
     whole, parts = make(SENTENCES, epochs=1), make(SENTENCES, epochs=1)
     whole.train(SENTENCES, total_examples=9, epochs=3)
