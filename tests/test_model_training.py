@@ -118,7 +118,8 @@ threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     model.train()
 except KeyboardInterrupt:
-    print("interrupted", sum(t.name.startswith("densvec") for t in threading.enumerate()), model._run.tally.chunks >= 0, len(model.loss_history) < 10_000)
+    workers = sum(thread.name.startswith("densvec") for thread in threading.enumerate())
+    print("interrupted", workers, model._run.tally.chunks >= 0, len(model.loss_history) < 10_000)
     model.save("model.dv")
     model.epochs = model._run.epochs = len(model.loss_history) + 1
     print("resumed", len(model.train().loss_history) == model.epochs)
