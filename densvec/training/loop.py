@@ -92,10 +92,10 @@ class Loop:
             )
             for i in range(self._workers if self.backend.concurrent else 1)
         ]
-        for worker in workers:
-            worker.start()
         running = len(workers)
         try:
+            for worker in workers:
+                worker.start()
             while running:
                 try:
                     chunk = trained.get(timeout=0.5)  # where waits cannot be interrupted, Ctrl-C is seen here
@@ -109,7 +109,8 @@ class Loop:
             self._stop.set()
             feed.close()
             for worker in workers:
-                worker.join()
+                if worker.ident is not None:  # Ctrl-C may come before all have started
+                    worker.join()
         if errors:
             raise errors[0]
 
