@@ -1,7 +1,7 @@
 """The Bayesian Skip-gram's training step on the CPU: forward and backward fused, rows updated in place.
 
 A chunk is taken in tiles of `TILE` centres. A tile's encoder is a few matrix products: the layer is linear before the relu, so
-each position is projected once and a (centre, context) pair costs one vector addition. Between them, centre after centre, the
+each distinct word is projected once and a (centre, context) pair costs one vector addition. Between them, centre after centre, the
 divergences are compared and the priors pulled or pushed at once (Hogwild when several workers share the tables). The encoder's
 own weights take one Adam step per tile.
 
@@ -9,17 +9,17 @@ The code is written for float and double: training uses float, the gradient chec
 """
 
 from cython cimport floating
-from libc.math cimport INFINITY, exp, fabs, isfinite, pow, sqrt
+from libc.math cimport INFINITY, isfinite, pow, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from densvec.training._vector cimport (
-    adam, add_scaled, best_instruction_set, dot, exponential, prefetch_row, pull, pull_diagonal, pull_diagonal_gradient,
-    pull_gradient, relu_sum, relu_sum_back, score_diagonal, squared_distance,
+    adam, add_scaled, best_instruction_set, distances, dot, exponential, plan_moves, pull_diagonal, pull_diagonal_gradient,
+    pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
 )
 from densvec.training._windows cimport (
-    Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
+    Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
 )
 
 import numpy as np
@@ -31,6 +31,7 @@ from densvec.training.settings import (
 
 cdef enum:
     TILE = 256      # centres between two steps of the encoder's weights
+    BLOCK = 16      # numbers in a vector: rows of the scratch arrays are padded to whole blocks, with zeros
     WEIGHTS = 6     # arrays of encoder weights
 
 cdef enum:          # which is which
@@ -41,7 +42,6 @@ WEIGHT_NAMES = ("context_layer", "centre_layer", "mean_head", "mean_bias", "vari
 cdef double POSTERIOR_LOW = LOG_VARIANCE_BOUNDS[0]
 cdef double POSTERIOR_HIGH = LOG_VARIANCE_BOUNDS[1]
 cdef double PRIOR_BOUND = PRIOR_LOG_VARIANCE_BOUNDS[1]
-cdef double LARGEST_STEP = LOG_VARIANCE_STEP
 cdef double ADAGRAD_FLOOR = ADAGRAD_EPSILON
 cdef double ADAM_FLOOR = ADAM_EPSILON
 
@@ -54,6 +54,8 @@ cdef struct Tables:              # what is trained: arrays borrowed from wv and 
     int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
     int inputs                   # E, of the encoder's embeddings
     int hidden                   # H
+    int units                    # H in whole blocks: the row of a layer
+    int outputs                  # D + spread in whole blocks: the row of the heads
     bint residual                # whether a posterior's mean is its prior's mean, shifted by the encoder
     void* means                  # (V, D)
     void* log_variances          # (V, spread)
@@ -82,102 +84,136 @@ cdef struct Totals:
     double kl
     long long centres
 
-cdef struct Scratch:             # TMP, one per worker; on the way back a gradient replaces what it is the gradient of
-    void* inputs                 # (tile + halo, E)
-    void* contexts               # (tile + halo, H)
-    void* centres                # (tile, H)
-    void* hidden                 # (tile, H)
-    void* means                  # (tile, D)
-    void* log_variances          # (tile, spread)
+cdef struct Scratch:             # TMP, one per worker
+    void* layers                 # (E, 2, units) the layers of contexts and of centres, side by side
+    void* heads                  # (units, outputs) those of means and of log-variances
+    int* slots                   # (tile + halo,) which of the tile's distinct words stands at each position
+    int* words                   # (distinct,) their ids
+    int* table                   # hash table of words to slots, at most 4 places per position; -1: free
+    void* inputs                 # (distinct, E); their gradients replace them on the way back
+    void* projected              # (distinct, 2, units) each word as a context, then as a centre
+    void* hidden                 # (tile, units); its gradient replaces it
+    void* posteriors             # (tile, outputs) mean, then log-variance
     void* variances              # (tile, spread)
-    void* d_contexts             # (tile + halo, H)
-    void* d_means                # (tile, D)
-    void* d_log_variances        # (tile, spread)
-    void* d_centre               # (H,)
+    void* d_layers
+    void* d_heads
+    void* d_projected
+    void* d_posteriors
     void* d_weights[WEIGHTS]
     int* rows                    # word ids that one centre is compared with: positives, negatives, the centre itself
+    void** addresses             # (rows,) of their means
     void* row_log_variances      # (rows,) spherical only
     void* precisions             # (rows,) or (rows, D): 1 / variance
-    void* distances              # (rows,) squared, spherical only
+    void* distances              # (rows,) squared, spherical only, as the next three
+    void* gains
+    void* steps
+    void* moves
     void* scores                 # (rows,) KL[q || row] up to q's entropy
     void* shares                 # (rows,) derivative of the loss by the score
 
 
-cdef inline void gemm(char a_op, char b_op, int m, int n, int k, const floating* a, const floating* b, floating beta,
-                      floating* c) noexcept nogil:
-    """c = op(a) op(b) + beta c in row-major order; 'T' transposes."""
+cdef inline void gemm(char a_op, char b_op, int m, int n, int k, const floating* a, int a_row, const floating* b, int b_row,
+                      floating beta, floating* c, int c_row) noexcept nogil:
+    """c = op(a) op(b) + beta c in row-major order, with the lengths of their rows; 'T' transposes."""
     # BLAS is column-major: it sees our arrays transposed, so ask it for cᵀ = op(b)ᵀ op(a)ᵀ.
     cdef floating alpha = 1
-    cdef int lda = k if a_op == c'N' else m
-    cdef int ldb = n if b_op == c'N' else k
     if floating is float:
-        sgemm(&b_op, &a_op, &n, &m, &k, &alpha, <float*> b, &ldb, <float*> a, &lda, &beta, c, &n)
+        sgemm(&b_op, &a_op, &n, &m, &k, &alpha, <float*> b, &b_row, <float*> a, &a_row, &beta, c, &c_row)
     else:
-        dgemm(&b_op, &a_op, &n, &m, &k, &alpha, <double*> b, &ldb, <double*> a, &lda, &beta, c, &n)
+        dgemm(&b_op, &a_op, &n, &m, &k, &alpha, <double*> b, &b_row, <double*> a, &a_row, &beta, c, &c_row)
 
 
-cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int high,
+cdef inline void copy_columns(floating* into, int into_row, const floating* columns, int columns_row, int rows,
+                              int width) noexcept nogil:
+    """into[:, :width] = columns[:, :width]"""
+    cdef int i
+    for i in range(rows):
+        memcpy(into + i * into_row, columns + i * columns_row, width * sizeof(floating))
+
+
+cdef int find_distinct(const int* tokens, int count, Scratch* scratch) noexcept nogil:  # OUT: scratch.slots, .words
+    """List the distinct words of the tokens, and where each token's word is in the list; return how many they are."""
+    cdef int i, slot, distinct = 0
+    cdef unsigned int mask = 1, place
+    while mask < 2 * <unsigned int> count:
+        mask = 2 * mask + 1
+    memset(scratch.table, -1, (mask + 1) * sizeof(int))
+    for i in range(count):
+        place = (<unsigned int> tokens[i] * 2654435769u >> 7) & mask
+        slot = scratch.table[place]
+        while slot >= 0 and scratch.words[slot] != tokens[i]:
+            place = (place + 1) & mask
+            slot = scratch.table[place]
+        if slot < 0:
+            slot = scratch.table[place] = distinct
+            scratch.words[slot] = tokens[i]
+            distinct += 1
+        scratch.slots[i] = slot
+    return distinct
+
+
+cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int distinct,
                  floating* kind) noexcept nogil:
-    """Infer the posteriors of the centres first..last-1; low..high-1 are the positions that their windows reach."""
+    """Infer the posteriors of the centres first..last-1; low is the first position that their windows reach."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
-    cdef int i, d
+    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i, d
+    cdef floating* layers = <floating*> scratch.layers
+    cdef floating* heads = <floating*> scratch.heads
     cdef floating* inputs = <floating*> scratch.inputs
-    cdef floating* contexts = <floating*> scratch.contexts
-    cdef floating* centres = <floating*> scratch.centres
+    cdef floating* projected = <floating*> scratch.projected
     cdef floating* hidden = <floating*> scratch.hidden
-    cdef floating* means = <floating*> scratch.means
-    cdef floating* log_variances = <floating*> scratch.log_variances
+    cdef floating* posteriors = <floating*> scratch.posteriors
     cdef floating* variances = <floating*> scratch.variances
     cdef floating low_bound = POSTERIOR_LOW, high_bound = POSTERIOR_HIGH
 
-    # inputs = embeddings[tokens]; contexts = inputs @ context_layer; centres = inputs @ centre_layer
-    for i in range(low, high):
-        memcpy(inputs + (i - low) * E, (<floating*> tables.embeddings) + <size_t> text.tokens[i] * E, E * sizeof(floating))
-    gemm(c'N', c'N', high - low, H, E, inputs, <floating*> tables.weights[CONTEXT_LAYER], 0, contexts)
-    gemm(c'N', c'N', last - first, H, E, inputs + (first - low) * E, <floating*> tables.weights[CENTRE_LAYER], 0, centres)
+    copy_columns(layers, 2 * units, <floating*> tables.weights[CONTEXT_LAYER], H, E, H)
+    copy_columns(layers + units, 2 * units, <floating*> tables.weights[CENTRE_LAYER], H, E, H)
+    copy_columns(heads, outputs, <floating*> tables.weights[MEAN_HEAD], D, H, D)
+    copy_columns(heads + D, outputs, <floating*> tables.weights[VARIANCE_HEAD], spread, H, spread)
+
+    # projected = embeddings[words] @ layers
+    for i in range(distinct):
+        memcpy(inputs + i * E, (<floating*> tables.embeddings) + <size_t> scratch.words[i] * E, E * sizeof(floating))
+    gemm(c'N', c'N', distinct, 2 * units, E, inputs, E, layers, 2 * units, 0, projected, 2 * units)
 
     # hidden[i] = relu(contexts[window of i] + centres[i]).sum(0)
     for i in range(first, last):
-        relu_sum(loops, hidden + (i - first) * H, contexts + (text.left[i] - low) * H, centres + (i - first) * H,
-                 text.right[i] - text.left[i] + 1, i - text.left[i], H)
+        relu_sum(loops, hidden + (i - first) * units, projected, projected + scratch.slots[i - low] * 2 * units + units,
+                 scratch.slots + text.left[i] - low, text.right[i] - text.left[i] + 1, i - text.left[i], 2 * units, units)
 
-    # means = hidden @ mean_head + mean_bias; log_variances = hidden @ variance_head + variance_bias
-    for i in range(last - first):
-        memcpy(means + i * D, tables.weights[MEAN_BIAS], D * sizeof(floating))
-        memcpy(log_variances + i * spread, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
-    gemm(c'N', c'N', last - first, D, H, hidden, <floating*> tables.weights[MEAN_HEAD], 1, means)
-    gemm(c'N', c'N', last - first, spread, H, hidden, <floating*> tables.weights[VARIANCE_HEAD], 1, log_variances)
-    for d in range((last - first) * spread):
-        variances[d] = min(max(log_variances[d], low_bound), high_bound)
-    exponential(loops, variances, variances, (last - first) * spread)
+    # posteriors = hidden @ heads + biases
+    for i in range(tile):
+        memcpy(posteriors + i * outputs, tables.weights[MEAN_BIAS], D * sizeof(floating))
+        memcpy(posteriors + i * outputs + D, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
+    gemm(c'N', c'N', tile, outputs, H, hidden, units, heads, outputs, 1, posteriors, outputs)
+    for i in range(tile):
+        for d in range(spread):
+            variances[i * spread + d] = min(max(posteriors[i * outputs + D + d], low_bound), high_bound)
+    exponential(loops, variances, variances, tile * spread)
 
 
-cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, const int* next,
-                     int nexts, floating* scores) noexcept nogil:
-    """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone.
-
-    `next` are words soon to be scored: their rows are fetched from memory meanwhile.
-    """
+cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, floating* scores) noexcept nogil:
+    """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone."""
     cdef int D = tables.size, k, d
     cdef size_t row
-    cdef floating* mean = (<floating*> scratch.means) + centre * D
+    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
     cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
     cdef floating* means = <floating*> tables.means
     cdef floating* log_variances = <floating*> tables.log_variances
+    cdef floating** addresses = <floating**> scratch.addresses
     cdef floating* row_log_variances = <floating*> scratch.row_log_variances
     cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* distances = <floating*> scratch.distances
+    cdef floating* squared = <floating*> scratch.distances
     if tables.spread == 1:
         for k in range(count):
-            if k < nexts:
-                prefetch_row(means + <size_t> next[k] * D, D * sizeof(floating))
             row = scratch.rows[k]
+            addresses[k] = means + row * D
             row_log_variances[k] = log_variances[row]
             precisions[k] = -log_variances[row]
-            distances[k] = squared_distance(loops, mean, means + row * D, D)
+        distances(loops, squared, addresses, mean, count, D)
         exponential(loops, precisions, precisions, count)
         for k in range(count):
-            scores[k] = ((D * variance[0] + distances[k]) * precisions[k] + D * row_log_variances[k]) / 2
+            scores[k] = ((D * variance[0] + squared[k]) * precisions[k] + D * row_log_variances[k]) / 2
     else:
         for k in range(count):
             row = scratch.rows[k]
@@ -187,96 +223,122 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
             scores[k] = score_diagonal(loops, means + row * D, log_variances + row * D, precisions + k * D, mean, variance, D)
 
 
-cdef void move_rows(const void* loops, Tables* tables, Gradients* gradients, double mean_rate_, double log_variance_rate_,
-                    Scratch* scratch, int centre, int first, int last, const floating* shares) noexcept nogil:
+cdef void move_rows(const void* loops, Tables* tables, double mean_rate, double log_variance_rate, Scratch* scratch, int centre,
+                    int first, int last, const floating* shares) noexcept nogil:
     """Pull the rows first..last-1 to the posterior by their shares, or push them away; sum the posterior's own gradient."""
-    cdef int D = tables.size, k
+    cdef int D = tables.size, k, active = 0
     cdef size_t row
-    cdef floating share, gain, strength, ratio, step
-    cdef floating* mean = (<floating*> scratch.means) + centre * D
+    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
     cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
-    cdef floating* d_mean = (<floating*> scratch.d_means) + centre * D
-    cdef floating* d_log_variance = (<floating*> scratch.d_log_variances) + centre * tables.spread
+    cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
+    cdef floating* d_log_variance = d_mean + D
     cdef floating* means = <floating*> tables.means
     cdef floating* log_variances = <floating*> tables.log_variances
+    cdef floating** addresses = <floating**> scratch.addresses
     cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* distances = <floating*> scratch.distances
-    cdef floating mean_rate = mean_rate_, log_variance_rate = log_variance_rate_
-    cdef floating bound = PRIOR_BOUND, largest = LARGEST_STEP
+    cdef floating* gains = <floating*> scratch.gains
+    cdef floating* steps = <floating*> scratch.steps
+    cdef floating* moves = <floating*> scratch.moves
+    cdef floating bound = PRIOR_BOUND, pulled = 0
 
+    if tables.spread > 1:
+        for k in range(first, last):
+            if shares[k] != 0:
+                row = scratch.rows[k]
+                pull_diagonal(loops, means + row * D, log_variances + row * D, d_mean, d_log_variance, precisions + k * D,
+                              mean, variance, shares[k], <floating> mean_rate, <floating> log_variance_rate, bound, D)
+        return
+    plan_moves(loops, gains + first, steps + first, moves + first, shares + first, precisions + first,
+               (<floating*> scratch.distances) + first, variance[0], <floating> mean_rate, <floating> log_variance_rate,
+               <floating> D, last - first)
     for k in range(first, last):
-        share = shares[k]
-        if share == 0:
-            continue
+        if shares[k] != 0:
+            row = scratch.rows[k]
+            log_variances[row] = min(max(log_variances[row] + moves[k], -bound), bound)
+            pulled += gains[k]
+            addresses[active] = means + row * D
+            gains[active] = gains[k]
+            steps[active] = steps[k]
+            active += 1
+    d_log_variance[0] += pulled * D * variance[0] / 2
+    pull_rows(loops, addresses, d_mean, mean, gains, steps, active, D)
+
+
+cdef void sum_gradients(const void* loops, Tables* tables, Gradients* gradients, Scratch* scratch, int centre, int count,
+                        const floating* shares) noexcept nogil:
+    """Sum the gradients of the posterior and of its rows, and move nothing."""
+    cdef int D = tables.size, k
+    cdef size_t row
+    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
+    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
+    cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
+    cdef floating* d_log_variance = d_mean + D
+    cdef floating* means = <floating*> tables.means
+    cdef floating* d_means = <floating*> gradients.means
+    cdef floating* d_log_variances = <floating*> gradients.log_variances
+    cdef floating* precisions = <floating*> scratch.precisions
+    cdef floating* squared = <floating*> scratch.distances
+    for k in range(count):
         row = scratch.rows[k]
         if tables.spread == 1:
-            gain = share * precisions[k]
-            d_log_variance[0] += gain * D * variance[0] / 2
-            ratio = (variance[0] + distances[k] / D) * precisions[k]
-            if gradients != NULL:
-                pull_gradient(loops, (<floating*> gradients.means) + row * D, d_mean, means + row * D, mean, gain, D)
-                (<floating*> gradients.log_variances)[row] += share * D * (1 - ratio) / 2
-            else:
-                # An implicit step: the further the rate would overshoot, the more it is held back.
-                strength = mean_rate * <floating> fabs(gain)
-                pull(loops, means + row * D, d_mean, mean, gain, mean_rate * gain / (1 + strength), D)
-                # Natural gradient: the Fisher information of a log-variance is D / 2.
-                step = log_variance_rate * share * (ratio - 1)
-                step = min(max(step, -largest), largest)
-                log_variances[row] = min(max(log_variances[row] + step, -bound), bound)
-        elif gradients != NULL:
-            pull_diagonal_gradient(loops, (<floating*> gradients.means) + row * D, (<floating*> gradients.log_variances) + row * D,
-                                   d_mean, d_log_variance, means + row * D, precisions + k * D, mean, variance, share, D)
+            pull_gradient(loops, d_means + row * D, d_mean, means + row * D, mean, shares[k] * precisions[k], D)
+            d_log_variance[0] += shares[k] * precisions[k] * D * variance[0] / 2
+            d_log_variances[row] += shares[k] * D * (1 - (variance[0] + squared[k] / D) * precisions[k]) / 2
         else:
-            pull_diagonal(loops, means + row * D, log_variances + row * D, d_mean, d_log_variance, precisions + k * D,
-                          mean, variance, share, mean_rate, log_variance_rate, bound, D)
+            pull_diagonal_gradient(loops, d_means + row * D, d_log_variances + row * D, d_mean, d_log_variance,
+                                   means + row * D, precisions + k * D, mean, variance, shares[k], D)
+    if tables.residual:
+        add_scaled(loops, d_means + <size_t> scratch.rows[count - 1] * D, <floating> 1, d_mean, D)
 
 
 cdef void move_centre(const void* loops, Tables* tables, double rate, Scratch* scratch, int centre, int count,
                       const floating* shares) noexcept nogil:
-    """Let a residual posterior take its prior's mean along: descend the hinge, whose gradient d_means has at this moment.
+    """Let a residual posterior take its prior's mean along: descend the hinge, whose gradient d_posteriors has at this moment.
 
     (The divergence from the prior does not change when both move.)
     """
     cdef int D = tables.size, spread = tables.spread, k, d
-    cdef double steepness = 0
+    cdef floating steepness = 0
     cdef floating* precisions = <floating*> scratch.precisions
     for k in range(count):
         for d in range(spread):
-            steepness += fabs(shares[k]) * precisions[k * spread + d]
+            steepness += (shares[k] if shares[k] > 0 else -shares[k]) * precisions[k * spread + d]
     add_scaled(loops, (<floating*> tables.means) + <size_t> scratch.rows[count] * D,
-               <floating> (-rate / (1 + rate * steepness / spread)), (<floating*> scratch.d_means) + centre * D, D)
+               <floating> (-rate / (1 + rate * steepness / spread)),
+               (<floating*> scratch.d_posteriors) + centre * tables.outputs, D)
 
 
 cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, int first,
                   int last, double margin, double kl_weight, Totals* totals, floating* kind) noexcept nogil:
     """Take the centres first..last-1 one by one: loss, gradient of the posterior, update of the priors."""
-    cdef int D = tables.size, spread = tables.spread
-    cdef int i, c, d, positives, count, coming
+    cdef int D = tables.size, spread = tables.spread, outputs = tables.outputs
+    cdef int i, c, d, positives, count
+    cdef size_t row_bytes = D * sizeof(floating)
     cdef double hinge, kl
     cdef floating* scores = <floating*> scratch.scores
     cdef floating* shares = <floating*> scratch.shares
     cdef floating* log_variance
     cdef floating* d_log_variance
-    memset(scratch.d_means, 0, (last - first) * D * sizeof(floating))
-    memset(scratch.d_log_variances, 0, (last - first) * spread * sizeof(floating))
+    memset(scratch.d_posteriors, 0, (last - first) * outputs * sizeof(floating))
     for i in range(first, last):
         c = i - first
         positives = text.right[i] - text.left[i]
         if positives == 0:
             continue
+        if i + 1 < last:
+            prefetch(tables.means, negatives_of(text, i + 1), negative_count(text, i + 1), row_bytes)
+            prefetch(tables.means, text.tokens + text.right[i + 1], 1, row_bytes)
         count = list_targets(text, i, scratch.rows) + 1
         scratch.rows[count - 1] = text.tokens[i]
         if tables.residual:  # only now: a word that the tile has often moves at each of its occurrences
-            add_scaled(loops, (<floating*> scratch.means) + c * D, <floating> 1,
+            add_scaled(loops, (<floating*> scratch.posteriors) + c * outputs, <floating> 1,
                        (<floating*> tables.means) + <size_t> text.tokens[i] * D, D)
-        coming = min(i + 1, last - 1)
-        score_rows(loops, tables, scratch, c, count, negatives_of(text, coming), negative_count(text, coming), scores)
+        score_rows(loops, tables, scratch, c, count, scores)
         hinge = hinge_of(loops, text, positives, count - 1, margin, scores, shares)
         shares[count - 1] = kl_weight
 
         # KL[q || prior] = score - 1/2 sum(1 + log v_q)
-        log_variance = (<floating*> scratch.log_variances) + c * spread
+        log_variance = (<floating*> scratch.posteriors) + c * outputs + D
         kl = scores[count - 1]
         for d in range(spread):
             kl -= (1 + min(max(<double> log_variance[d], POSTERIOR_LOW), POSTERIOR_HIGH)) / 2 * (D // spread)
@@ -286,64 +348,67 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
         totals.hinge += hinge
         totals.kl += kl
         totals.centres += 1
-        move_rows(loops, tables, gradients, rates.mean, rates.log_variance, scratch, c, 0, count - 1, shares)
-        if tables.residual and gradients == NULL:
+        if gradients != NULL:
+            sum_gradients(loops, tables, gradients, scratch, c, count, shares)
+        elif tables.residual:
+            move_rows(loops, tables, rates.mean, rates.log_variance, scratch, c, 0, count - 1, shares)
             move_centre(loops, tables, rates.mean, scratch, c, count - 1, shares)
-        move_rows(loops, tables, gradients, 0 if tables.residual else rates.mean, rates.log_variance, scratch, c, count - 1, count,
-                  shares)
-        if tables.residual and gradients != NULL:
-            add_scaled(loops, (<floating*> gradients.means) + <size_t> text.tokens[i] * D, <floating> 1,
-                       (<floating*> scratch.d_means) + c * D, D)
+            move_rows(loops, tables, 0, rates.log_variance, scratch, c, count - 1, count, shares)
+        else:
+            move_rows(loops, tables, rates.mean, rates.log_variance, scratch, c, 0, count, shares)
 
-        d_log_variance = (<floating*> scratch.d_log_variances) + c * spread
+        d_log_variance = (<floating*> scratch.d_posteriors) + c * outputs + D
         for d in range(spread):
             d_log_variance[d] -= <floating> (kl_weight * (D // spread) / 2)
             if log_variance[d] <= POSTERIOR_LOW or log_variance[d] >= POSTERIOR_HIGH:
                 d_log_variance[d] = 0
 
 
-cdef void propagate(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int high,
+cdef void propagate(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int distinct,
                     floating* kind) noexcept nogil:
     """Carry the posteriors' gradients back through the encoder, to the weights and the inputs."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
-    cdef int i, tile = last - first
+    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i, centre
+    cdef floating* layers = <floating*> scratch.layers
+    cdef floating* heads = <floating*> scratch.heads
     cdef floating* inputs = <floating*> scratch.inputs
-    cdef floating* contexts = <floating*> scratch.contexts
-    cdef floating* centres = <floating*> scratch.centres
+    cdef floating* projected = <floating*> scratch.projected
     cdef floating* hidden = <floating*> scratch.hidden
-    cdef floating* d_means = <floating*> scratch.d_means
-    cdef floating* d_log_variances = <floating*> scratch.d_log_variances
-    cdef floating* d_contexts = <floating*> scratch.d_contexts
+    cdef floating* d_layers = <floating*> scratch.d_layers
+    cdef floating* d_heads = <floating*> scratch.d_heads
+    cdef floating* d_projected = <floating*> scratch.d_projected
+    cdef floating* d_posteriors = <floating*> scratch.d_posteriors
     cdef floating* d_mean_bias = <floating*> scratch.d_weights[MEAN_BIAS]
     cdef floating* d_variance_bias = <floating*> scratch.d_weights[VARIANCE_BIAS]
 
     # The heads; hidden becomes its gradient
-    gemm(c'T', c'N', H, D, tile, hidden, d_means, 0, <floating*> scratch.d_weights[MEAN_HEAD])
-    gemm(c'T', c'N', H, spread, tile, hidden, d_log_variances, 0, <floating*> scratch.d_weights[VARIANCE_HEAD])
+    gemm(c'T', c'N', H, outputs, tile, hidden, units, d_posteriors, outputs, 0, d_heads, outputs)
     memset(d_mean_bias, 0, D * sizeof(floating))
     memset(d_variance_bias, 0, spread * sizeof(floating))
     for i in range(tile):
-        add_scaled(loops, d_mean_bias, <floating> 1, d_means + i * D, D)
-        add_scaled(loops, d_variance_bias, <floating> 1, d_log_variances + i * spread, spread)
-    gemm(c'N', c'T', tile, H, D, d_means, <floating*> tables.weights[MEAN_HEAD], 0, hidden)
-    gemm(c'N', c'T', tile, H, spread, d_log_variances, <floating*> tables.weights[VARIANCE_HEAD], 1, hidden)
+        add_scaled(loops, d_mean_bias, <floating> 1, d_posteriors + i * outputs, D)
+        add_scaled(loops, d_variance_bias, <floating> 1, d_posteriors + i * outputs + D, spread)
+    gemm(c'N', c'T', tile, units, outputs, d_posteriors, outputs, heads, outputs, 0, hidden, units)
 
-    # The relus; centres become their gradients
-    memset(d_contexts, 0, (high - low) * H * sizeof(floating))
+    # The relus
+    memset(d_projected, 0, distinct * 2 * units * sizeof(floating))
     for i in range(first, last):
-        relu_sum_back(loops, d_contexts + (text.left[i] - low) * H, contexts + (text.left[i] - low) * H,
-                      centres + (i - first) * H, hidden + (i - first) * H, <floating*> scratch.d_centre,
-                      text.right[i] - text.left[i] + 1, i - text.left[i], H)
+        centre = scratch.slots[i - low] * 2 * units + units
+        relu_sum_back(loops, d_projected, d_projected + centre, projected, projected + centre, hidden + (i - first) * units,
+                      scratch.slots + text.left[i] - low, text.right[i] - text.left[i] + 1, i - text.left[i], 2 * units, units)
 
-    # The first layer; inputs become their gradients
-    gemm(c'T', c'N', E, H, high - low, inputs, d_contexts, 0, <floating*> scratch.d_weights[CONTEXT_LAYER])
-    gemm(c'T', c'N', E, H, tile, inputs + (first - low) * E, centres, 0, <floating*> scratch.d_weights[CENTRE_LAYER])
-    gemm(c'N', c'T', high - low, E, H, d_contexts, <floating*> tables.weights[CONTEXT_LAYER], 0, inputs)
-    gemm(c'N', c'T', tile, E, H, centres, <floating*> tables.weights[CENTRE_LAYER], 1, inputs + (first - low) * E)
+    # The layers; inputs become their gradients
+    gemm(c'T', c'N', E, 2 * units, distinct, inputs, E, d_projected, 2 * units, 0, d_layers, 2 * units)
+    gemm(c'N', c'T', distinct, E, 2 * units, d_projected, 2 * units, layers, 2 * units, 0, inputs, E)
+
+    copy_columns(<floating*> scratch.d_weights[CONTEXT_LAYER], H, d_layers, 2 * units, E, H)
+    copy_columns(<floating*> scratch.d_weights[CENTRE_LAYER], H, d_layers + units, 2 * units, E, H)
+    copy_columns(<floating*> scratch.d_weights[MEAN_HEAD], D, d_heads, outputs, H, D)
+    copy_columns(<floating*> scratch.d_weights[VARIANCE_HEAD], spread, d_heads + D, outputs, H, spread)
 
 
-cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch,
-                         int centres, int low, int high, floating* kind) noexcept nogil:
+cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Scratch* scratch, int centres,
+                         int distinct, floating* kind) noexcept nogil:
     """Row-wise Adagrad for the embeddings, Adam for the weights; or only sum their gradients."""
     cdef int E = tables.inputs, i, w
     cdef size_t row
@@ -353,21 +418,21 @@ cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients
     cdef floating* squares = <floating*> tables.squares
     cdef floating* embeddings = <floating*> tables.embeddings
     if gradients != NULL:
-        for i in range(low, high):
-            add_scaled(loops, (<floating*> gradients.embeddings) + <size_t> text.tokens[i] * E, <floating> 1,
-                       d_inputs + (i - low) * E, E)
+        for i in range(distinct):
+            add_scaled(loops, (<floating*> gradients.embeddings) + <size_t> scratch.words[i] * E, <floating> 1,
+                       d_inputs + i * E, E)
         for w in range(WEIGHTS):
             add_scaled(loops, <floating*> gradients.weights[w], <floating> 1, <floating*> scratch.d_weights[w], tables.lengths[w])
         return
 
-    for i in range(low, high):
-        row = text.tokens[i]
-        square = dot(loops, d_inputs + (i - low) * E, d_inputs + (i - low) * E, E)
+    for i in range(distinct):
+        row = scratch.words[i]
+        square = dot(loops, d_inputs + i * E, d_inputs + i * E, E)
         if not isfinite(square):
             continue
         squares[row] += square / E
         rate = rates.embedding / sqrt(squares[row] + ADAGRAD_FLOOR)
-        add_scaled(loops, embeddings + row * E, -rate, d_inputs + (i - low) * E, E)
+        add_scaled(loops, embeddings + row * E, -rate, d_inputs + i * E, E)
 
     tables.steps[0] += 1
     correction = sqrt(1 - pow(0.999, <double> tables.steps[0])) / (1 - pow(0.9, <double> tables.steps[0]))
@@ -380,7 +445,7 @@ cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients
 cdef void run(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, double margin,
               double kl_weight, Totals* totals, floating* kind) noexcept nogil:
     """Train on a chunk, or sum its gradients; `kind` only tells the number type."""
-    cdef int first = 0, last, low, high, i
+    cdef int first = 0, last, low, high, distinct, i
     while first < text.n:
         last = min(first + <int> TILE, text.n)
         low = first
@@ -388,11 +453,17 @@ cdef void run(const void* loops, Tables* tables, Gradients* gradients, Rates* ra
         for i in range(first, last):
             low = min(low, text.left[i])
             high = max(high, text.right[i] + 1)
-        encode(loops, tables, text, scratch, first, last, low, high, kind)
+        distinct = find_distinct(text.tokens + low, high - low, scratch)
+        encode(loops, tables, text, scratch, first, last, low, distinct, kind)
         compare(loops, tables, gradients, rates, text, scratch, first, last, margin, kl_weight, totals, kind)
-        propagate(loops, tables, text, scratch, first, last, low, high, kind)
-        update_encoder(loops, tables, gradients, rates, text, scratch, last - first, low, high, kind)
+        propagate(loops, tables, text, scratch, first, last, low, distinct, kind)
+        update_encoder(loops, tables, gradients, rates, scratch, last - first, distinct, kind)
         first = last
+
+
+cdef int whole_blocks(int n) noexcept:
+    """Return n, rounded up to whole blocks."""
+    return (n + BLOCK - 1) // BLOCK * BLOCK
 
 
 cdef class Workspace:
@@ -418,29 +489,36 @@ cdef class Workspace:
     cdef Scratch* reserve(self, Tables* tables, int halo, int rows, size_t number) except NULL:
         """Make room for tiles of `halo` positions and centres of `rows` rows, of numbers of that many bytes."""
         cdef Scratch* s = &self.scratch
-        cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread, w
+        cdef int E = tables.inputs, spread = tables.spread, units = tables.units, outputs = tables.outputs, w
         cdef bint full = True
         if halo <= self.halo and rows <= self.rows:
             return s
         self.release()
         self.halo = self.rows = -1
+        s.layers = calloc(E * 2 * units, number)
+        s.heads = calloc(units * outputs, number)
+        s.slots = <int*> calloc(halo, sizeof(int))
+        s.words = <int*> calloc(halo, sizeof(int))
+        s.table = <int*> calloc(4 * <size_t> halo, sizeof(int))
         s.inputs = calloc(halo * E, number)
-        s.contexts = calloc(halo * H, number)
-        s.centres = calloc(TILE * H, number)
-        s.hidden = calloc(TILE * H, number)
-        s.means = calloc(TILE * D, number)
-        s.log_variances = calloc(TILE * spread, number)
+        s.projected = calloc(halo * 2 * units, number)
+        s.hidden = calloc(TILE * units, number)
+        s.posteriors = calloc(TILE * outputs, number)
         s.variances = calloc(TILE * spread, number)
-        s.d_contexts = calloc(halo * H, number)
-        s.d_means = calloc(TILE * D, number)
-        s.d_log_variances = calloc(TILE * spread, number)
-        s.d_centre = calloc(H, number)
+        s.d_layers = calloc(E * 2 * units, number)
+        s.d_heads = calloc(units * outputs, number)
+        s.d_projected = calloc(halo * 2 * units, number)
+        s.d_posteriors = calloc(TILE * outputs, number)
         for w in range(WEIGHTS):
             s.d_weights[w] = calloc(tables.lengths[w], number)
         s.rows = <int*> calloc(rows, sizeof(int))
+        s.addresses = <void**> calloc(rows, sizeof(void*))
         s.row_log_variances = calloc(rows, number)
         s.precisions = calloc(<size_t> rows * spread, number)
         s.distances = calloc(rows, number)
+        s.gains = calloc(rows, number)
+        s.steps = calloc(rows, number)
+        s.moves = calloc(rows, number)
         s.scores = calloc(rows, number)
         s.shares = calloc(rows, number)
         cdef void** pointers = <void**> s
@@ -487,6 +565,7 @@ cdef class Kernel:
         }
         cdef Tables* t = &self.tables
         t.size, t.spread, t.inputs, t.hidden, t.residual = size, spread, inputs, hidden, residual
+        t.units, t.outputs = whole_blocks(hidden), whole_blocks(size + spread)
         t.means = address(arrays["means"], "means", dtype, (words, size))
         t.log_variances = address(arrays["log_variances"], "log_variances", dtype, (words, spread))
         t.embeddings = address(arrays["embeddings"], "embeddings", dtype, (words, inputs))

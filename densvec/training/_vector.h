@@ -21,12 +21,13 @@
 
 #define DECLARE_LOOPS(REAL, NAME)                                                                                          \
     typedef struct {                                                                                                       \
-        REAL (*squared_distance)(const REAL *, const REAL *, int);                                                         \
         REAL (*dot)(const REAL *, const REAL *, int);                                                                      \
         void (*add_scaled)(REAL *, REAL, const REAL *, int);                                                               \
-        void (*relu_sum)(REAL *, const REAL *, const REAL *, int, int, int);                                               \
-        void (*relu_sum_back)(REAL *, const REAL *, REAL *, const REAL *, REAL *, int, int, int);                          \
+        void (*relu_sum)(REAL *, const REAL *, const REAL *, const int *, int, int, int, int);                             \
+        void (*relu_sum_back)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, const int *, int, int, int, int);  \
         void (*pull)(REAL *, REAL *, const REAL *, REAL, REAL, int);                                                       \
+        void (*pull_rows)(REAL *const *, REAL *, const REAL *, const REAL *, const REAL *, int, int);                      \
+        void (*plan_moves)(REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, REAL, REAL, REAL, int); \
         void (*pull_gradient)(REAL *, REAL *, const REAL *, const REAL *, REAL, int);                                      \
         void (*exponential)(REAL *, const REAL *, int);                                                                    \
         REAL (*score_diagonal)(const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int);                 \

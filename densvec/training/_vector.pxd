@@ -4,12 +4,13 @@ from cython cimport floating
 
 cdef extern from "_vector.h" nogil:
     ctypedef struct Loops_float:
-        float (*squared_distance)(const float*, const float*, int) noexcept nogil
         float (*dot)(const float*, const float*, int) noexcept nogil
         void (*add_scaled)(float*, float, const float*, int) noexcept nogil
-        void (*relu_sum)(float*, const float*, const float*, int, int, int) noexcept nogil
-        void (*relu_sum_back)(float*, const float*, float*, const float*, float*, int, int, int) noexcept nogil
+        void (*relu_sum)(float*, const float*, const float*, const int*, int, int, int, int) noexcept nogil
+        void (*relu_sum_back)(float*, float*, const float*, const float*, const float*, const int*, int, int, int, int) noexcept nogil
         void (*pull)(float*, float*, const float*, float, float, int) noexcept nogil
+        void (*pull_rows)(float* const*, float*, const float*, const float*, const float*, int, int) noexcept nogil
+        void (*plan_moves)(float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
         void (*pull_gradient)(float*, float*, const float*, const float*, float, int) noexcept nogil
         void (*exponential)(float*, const float*, int) noexcept nogil
         float (*score_diagonal)(const float*, const float*, const float*, const float*, const float*, int) noexcept nogil
@@ -28,12 +29,13 @@ cdef extern from "_vector.h" nogil:
         void (*descend)(float*, const float*, float, float, float, int) noexcept nogil
 
     ctypedef struct Loops_double:
-        double (*squared_distance)(const double*, const double*, int) noexcept nogil
         double (*dot)(const double*, const double*, int) noexcept nogil
         void (*add_scaled)(double*, double, const double*, int) noexcept nogil
-        void (*relu_sum)(double*, const double*, const double*, int, int, int) noexcept nogil
-        void (*relu_sum_back)(double*, const double*, double*, const double*, double*, int, int, int) noexcept nogil
+        void (*relu_sum)(double*, const double*, const double*, const int*, int, int, int, int) noexcept nogil
+        void (*relu_sum_back)(double*, double*, const double*, const double*, const double*, const int*, int, int, int, int) noexcept nogil
         void (*pull)(double*, double*, const double*, double, double, int) noexcept nogil
+        void (*pull_rows)(double* const*, double*, const double*, const double*, const double*, int, int) noexcept nogil
+        void (*plan_moves)(double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
         void (*pull_gradient)(double*, double*, const double*, const double*, double, int) noexcept nogil
         void (*exponential)(double*, const double*, int) noexcept nogil
         double (*score_diagonal)(const double*, const double*, const double*, const double*, const double*, int) noexcept nogil
@@ -57,13 +59,6 @@ cdef extern from "_vector.h" nogil:
     void prefetch_row(const void* row, size_t bytes)
 
 
-cdef inline floating squared_distance(const void* loops, const floating* a, const floating* b, int n) noexcept nogil:
-    if floating is float:
-        return (<const Loops_float*> loops).squared_distance(a, b, n)
-    else:
-        return (<const Loops_double*> loops).squared_distance(a, b, n)
-
-
 cdef inline floating dot(const void* loops, const floating* a, const floating* b, int n) noexcept nogil:
     if floating is float:
         return (<const Loops_float*> loops).dot(a, b, n)
@@ -79,19 +74,22 @@ cdef inline void add_scaled(const void* loops, floating* y, floating scale, cons
 
 
 cdef inline void relu_sum(const void* loops, floating* hidden, const floating* contexts, const floating* centre,
-                          int count, int skip, int n) noexcept nogil:
+                          const int* slots, int count, int skip, int stride, int n) noexcept nogil:
     if floating is float:
-        (<const Loops_float*> loops).relu_sum(hidden, contexts, centre, count, skip, n)
+        (<const Loops_float*> loops).relu_sum(hidden, contexts, centre, slots, count, skip, stride, n)
     else:
-        (<const Loops_double*> loops).relu_sum(hidden, contexts, centre, count, skip, n)
+        (<const Loops_double*> loops).relu_sum(hidden, contexts, centre, slots, count, skip, stride, n)
 
 
-cdef inline void relu_sum_back(const void* loops, floating* d_contexts, const floating* contexts, floating* centre,
-                               const floating* d_hidden, floating* d_centre, int count, int skip, int n) noexcept nogil:
+cdef inline void relu_sum_back(const void* loops, floating* d_contexts, floating* d_centre, const floating* contexts,
+                               const floating* centre, const floating* d_hidden, const int* slots, int count, int skip,
+                               int stride, int n) noexcept nogil:
     if floating is float:
-        (<const Loops_float*> loops).relu_sum_back(d_contexts, contexts, centre, d_hidden, d_centre, count, skip, n)
+        (<const Loops_float*> loops).relu_sum_back(d_contexts, d_centre, contexts, centre, d_hidden, slots, count, skip,
+                                                stride, n)
     else:
-        (<const Loops_double*> loops).relu_sum_back(d_contexts, contexts, centre, d_hidden, d_centre, count, skip, n)
+        (<const Loops_double*> loops).relu_sum_back(d_contexts, d_centre, contexts, centre, d_hidden, slots, count, skip,
+                                                 stride, n)
 
 
 cdef inline void pull(const void* loops, floating* row, floating* d_mean, const floating* mean, floating gain,
@@ -100,6 +98,25 @@ cdef inline void pull(const void* loops, floating* row, floating* d_mean, const 
         (<const Loops_float*> loops).pull(row, d_mean, mean, gain, step, n)
     else:
         (<const Loops_double*> loops).pull(row, d_mean, mean, gain, step, n)
+
+
+cdef inline void pull_rows(const void* loops, floating** rows, floating* d_mean, const floating* mean,
+                           const floating* gains, const floating* steps, int count, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).pull_rows(rows, d_mean, mean, gains, steps, count, n)
+    else:
+        (<const Loops_double*> loops).pull_rows(rows, d_mean, mean, gains, steps, count, n)
+
+
+cdef inline void plan_moves(const void* loops, floating* gains, floating* steps, floating* moves, const floating* shares,
+                            const floating* precisions, const floating* distances, floating variance, floating mean_rate,
+                            floating log_variance_rate, floating size, int count) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).plan_moves(gains, steps, moves, shares, precisions, distances, variance, mean_rate,
+                                                log_variance_rate, size, count)
+    else:
+        (<const Loops_double*> loops).plan_moves(gains, steps, moves, shares, precisions, distances, variance, mean_rate,
+                                                 log_variance_rate, size, count)
 
 
 cdef inline void pull_gradient(const void* loops, floating* d_row, floating* d_mean, const floating* row,

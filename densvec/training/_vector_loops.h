@@ -9,17 +9,6 @@
 #define JOIN(name, suffix) JOIN_(name, suffix)
 #define LOOP(name) JOIN(name, SUFFIX)
 
-/* ((a - b)**2).sum() */
-TARGET static REAL LOOP(squared_distance)(const REAL *restrict a, const REAL *restrict b, int n) {
-    REAL sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int d = 0; d < n; d++) {
-        REAL diff = a[d] - b[d];
-        sum += diff * diff;
-    }
-    return sum;
-}
-
 /* (a * b).sum() */
 TARGET static REAL LOOP(dot)(const REAL *restrict a, const REAL *restrict b, int n) {
     REAL sum = 0;
@@ -36,43 +25,59 @@ TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *re
 
 /* One block of columns of relu_sum: its sum stays in registers over the whole window. */
 INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL *restrict contexts,
-                                               const REAL *restrict centre, int count, int skip, int n, const int width) {
+                                               const REAL *restrict centre, const int *restrict slots, int count, int skip,
+                                               int stride) {
     REAL sum[BLOCK] = {0};
-    for (int j = 0; j < count; j++, contexts += n) {
+    for (int j = 0; j < count; j++) {
+        const REAL *context = contexts + (size_t)slots[j] * stride;
         if (j == skip) continue;
 #pragma omp simd
-        for (int d = 0; d < width; d++) {
-            REAL pre = contexts[d] + centre[d];
+        for (int d = 0; d < BLOCK; d++) {
+            REAL pre = context[d] + centre[d];
             sum[d] += pre > 0 ? pre : 0;
         }
     }
-    for (int d = 0; d < width; d++) hidden[d] = sum[d];
+    memcpy(hidden, sum, sizeof sum);
 }
 
-/* hidden = relu(contexts + centre).sum(0), but for row `skip`             contexts: (count, n) */
+/* hidden = relu(contexts[slots] + centre).sum(0), but for slots[skip]
+ * contexts: (any, n), rows `stride` apart.  slots: (count,)  n: a multiple of BLOCK */
 TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts, const REAL *restrict centre,
-                                  int count, int skip, int n) {
-    int d = 0;
-    for (; d + BLOCK <= n; d += BLOCK) LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, count, skip, n, BLOCK);
-    for (; d + 4 <= n; d += 4) LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, count, skip, n, 4);
-    for (; d < n; d++) LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, count, skip, n, 1);
+                                  const int *restrict slots, int count, int skip, int stride, int n) {
+    for (int d = 0; d < n; d += BLOCK)
+        LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, count, skip, stride);
 }
 
-/* The same, backwards: wherever a unit was on, d_contexts[j] and the centre's gradient gain d_hidden.
- * centre: INOUT, its gradient replaces it.  d_contexts: INOUT */
-TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, const REAL *restrict contexts, REAL *restrict centre,
-                                       const REAL *restrict d_hidden, REAL *restrict d_centre, int count, int skip, int n) {
-    for (int d = 0; d < n; d++) d_centre[d] = 0;
-    for (int j = 0; j < count; j++, contexts += n, d_contexts += n) {
+/* One block of columns of relu_sum_back. */
+INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, REAL *restrict d_centre,
+                                                    const REAL *restrict contexts, const REAL *restrict centre,
+                                                    const REAL *restrict d_hidden, const int *restrict slots, int count,
+                                                    int skip, int stride) {
+    REAL gain[BLOCK], sum[BLOCK];
+    memcpy(gain, d_hidden, sizeof gain); /* a load under a condition would be a branch */
+    memcpy(sum, d_centre, sizeof sum);
+    for (int j = 0; j < count; j++) {
+        const REAL *context = contexts + (size_t)slots[j] * stride;
+        REAL *restrict d_context = d_contexts + (size_t)slots[j] * stride;
         if (j == skip) continue;
 #pragma omp simd
-        for (int d = 0; d < n; d++) {
-            REAL on = contexts[d] + centre[d] > 0 ? d_hidden[d] : 0;
-            d_contexts[d] += on;
-            d_centre[d] += on;
+        for (int d = 0; d < BLOCK; d++) {
+            REAL on = context[d] + centre[d] > 0 ? gain[d] : 0;
+            d_context[d] += on;
+            sum[d] += on;
         }
     }
-    memcpy(centre, d_centre, n * sizeof(REAL));
+    memcpy(d_centre, sum, sizeof sum);
+}
+
+/* The same as relu_sum, backwards: wherever a unit was on, d_contexts[slots[j]] and d_centre gain d_hidden.
+ * d_contexts, d_centre: INOUT */
+TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre, const REAL *restrict contexts,
+                                       const REAL *restrict centre, const REAL *restrict d_hidden,
+                                       const int *restrict slots, int count, int skip, int stride, int n) {
+    for (int d = 0; d < n; d += BLOCK)
+        LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots, count, skip,
+                                  stride);
 }
 
 /* d_mean += gain * (mean - row);  row += step * (mean - row)   row: INOUT */
@@ -83,6 +88,48 @@ TARGET static void LOOP(pull)(REAL *restrict row, REAL *restrict d_mean, const R
         REAL diff = mean[d] - row[d];
         d_mean[d] += gain * diff;
         row[d] += step * diff;
+    }
+}
+
+/* The same for many rows, four at a time; one row may come twice.                rows: (count,) addresses */
+TARGET static void LOOP(pull_rows)(REAL *const *rows, REAL *restrict d_mean, const REAL *restrict mean,
+                                   const REAL *restrict gains, const REAL *restrict steps, int count, int n) {
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
+        REAL gain0 = gains[k], gain1 = gains[k + 1], gain2 = gains[k + 2], gain3 = gains[k + 3];
+        REAL step0 = steps[k], step1 = steps[k + 1], step2 = steps[k + 2], step3 = steps[k + 3];
+#pragma omp simd
+        for (int d = 0; d < n; d++) {
+            REAL diff0 = mean[d] - row0[d];
+            row0[d] += step0 * diff0;
+            REAL diff1 = mean[d] - row1[d];
+            row1[d] += step1 * diff1;
+            REAL diff2 = mean[d] - row2[d];
+            row2[d] += step2 * diff2;
+            REAL diff3 = mean[d] - row3[d];
+            row3[d] += step3 * diff3;
+            d_mean[d] += (gain0 * diff0 + gain1 * diff1) + (gain2 * diff2 + gain3 * diff3);
+        }
+    }
+    for (; k < count; k++) LOOP(pull)(rows[k], d_mean, mean, gains[k], steps[k], n);
+}
+
+/* How a spherical posterior moves the rows it is compared with, each by its share in the loss:
+ * gains: the slopes of its mean;  steps: how far a row's mean goes (implicit: the further the rate would overshoot, the more it is
+ * held back);  moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2) */
+TARGET static void LOOP(plan_moves)(REAL *restrict gains, REAL *restrict steps, REAL *restrict moves,
+                                    const REAL *restrict shares, const REAL *restrict precisions,
+                                    const REAL *restrict distances, REAL variance, REAL mean_rate, REAL log_variance_rate,
+                                    REAL size, int count) {
+#pragma omp simd
+    for (int k = 0; k < count; k++) {
+        REAL gain = shares[k] * precisions[k];
+        REAL strength = gain < 0 ? -gain : gain;
+        REAL move = log_variance_rate * shares[k] * ((variance + distances[k] / size) * precisions[k] - 1);
+        gains[k] = gain;
+        steps[k] = mean_rate * gain / (1 + mean_rate * strength);
+        moves[k] = move > 1 ? 1 : move < -1 ? -1 : move;
     }
 }
 
@@ -394,8 +441,8 @@ TARGET static void LOOP(descend)(REAL *restrict x, const REAL *restrict slope, R
 
 /* The table of this number type and instruction set. */
 static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
-    LOOP(squared_distance), LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull),
-    LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
+    LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull), LOOP(pull_rows),
+    LOOP(plan_moves), LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
     LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(distances), LOOP(exchange),
     LOOP(squares), LOOP(energies), LOOP(slopes), LOOP(pull_each), LOOP(pull_each_gradient), LOOP(descend),
 };
