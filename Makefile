@@ -4,7 +4,7 @@ BIN := .venv/bin
 NATIVE_TESTS := $(wildcard tests/test_native_backend.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_counting.py tests/test_feed.py tests/test_corpora.py)
 SOURCES := setup.py pyproject.toml constraints.txt $(wildcard densvec/*.pyx densvec/*/*.pyx densvec/*.h densvec/*/*.h)
 
-.PHONY: demo test lint docs bench sanitize fuzz wheel clean
+.PHONY: demo test lint docs bench sanitize races fuzz wheel clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -39,10 +39,21 @@ bench: .venv/dev-installed  ## print the benchmark tables (CORPUS=path: measure 
 # The kernels and the sampler under AddressSanitizer and UndefinedBehaviorSanitizer; torch and numpy are not instrumented.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
 sanitize: .venv/dev-installed  ## run the native code's tests under the address and undefined-behaviour sanitizers
-	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r densvec build/sanitize/ && rm -f build/sanitize/densvec/*.so build/sanitize/densvec/*/*.so
-	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" $(BIN)/python setup.py -q build_ext --build-lib build/sanitize --build-temp build/sanitize-temp --force
-	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	PYTHONPATH=build/sanitize $(BIN)/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
+	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r densvec tests benchmarks conftest.py setup.py pyproject.toml README.md build/sanitize/
+	rm -f build/sanitize/densvec/*.so build/sanitize/densvec/*/*.so
+	cd build/sanitize && CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" $(CURDIR)/$(BIN)/python setup.py -q build_ext --inplace --force
+	cd build/sanitize && LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	$(CURDIR)/$(BIN)/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
+
+# Hogwild training races on the tables by design; CONTRIBUTING.md says which races are meant.
+RACES := -fsanitize=thread -g1 -O1
+TRAIN := from densvec import BayesianSkipGram as M, datasets; M(list(datasets.toy_language(3000)), vector_size=16, workers=2, epochs=2)
+races: .venv/dev-installed  ## list the data races of a training run with two workers, by the thread sanitizer
+	rm -rf build/races && mkdir -p build/races && cp -r densvec setup.py pyproject.toml README.md build/races/
+	rm -f build/races/densvec/*.so build/races/densvec/*/*.so
+	cd build/races && CFLAGS="$(RACES)" LDFLAGS="$(RACES)" $(CURDIR)/$(BIN)/python setup.py -q build_ext --inplace --force
+	cd build/races && LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" TSAN_OPTIONS="exitcode=0 history_size=4" \
+	$(CURDIR)/$(BIN)/python -c "$(TRAIN)" 2>&1 | sed -n 's/.*SUMMARY: ThreadSanitizer: data race.* in //p' | sort | uniq -c
 
 fuzz: .venv/dev-installed  ## look for files that break the loader (SECONDS=600)
 	$(BIN)/python -m tests.fuzz_files --seconds $(or $(SECONDS),600)

@@ -20,13 +20,21 @@ def extension(module: str, language: str = "c") -> Extension:
     """Return the extension built from the .pyx file of a module."""
     source = module.replace(".", "/") + ".pyx"
     headers = glob("densvec/**/*.h", recursive=True)
-    return Extension(module, [source], extra_compile_args=compile_args, depends=headers, language=language)
+    return Extension(
+        module,
+        [source],
+        include_dirs=["densvec/training"],  # _vector.h
+        extra_compile_args=compile_args,
+        depends=headers,
+        language=language,
+    )
 
 
 setup(
     ext_modules=cythonize(
         [
             extension("densvec._corpus"),
+            extension("densvec._scan"),
             extension("densvec._sentences"),
             extension("densvec._text"),
             extension("densvec._words"),

@@ -13,7 +13,9 @@ value.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -32,6 +34,8 @@ _BLOCK_ENTRIES = 1 << 15
 _PRODUCT_ENTRIES = 1 << 22
 """Numbers that one product of matrices gives: large, because the threads of a small one wait for each other."""
 
+_SCAN_ENTRIES = 1 << 20
+"""Numbers that are worth a thread when one density is compared with a diagonal table."""
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Block: TypeAlias = "tuple[slice, Floats, Mask | None]"
@@ -139,6 +143,36 @@ class Table:
     def _spherical_terms(self) -> Terms:
         variances = self.variances(slice(None))[:, 0].astype(np.float64)
         return Terms(variances, 0.5 / variances, 0.5 * self.log_determinants, self.squared_norms)
+
+    @property
+    def can_be_scanned(self) -> bool:
+        """Whether the table is as `scan` needs it."""
+        arrays = (self.means, self._log_variances)
+        return not self.is_spherical and all(
+            array is not None and array.dtype == np.float32 and array.flags.c_contiguous for array in arrays
+        )
+
+    def scan(self, q: Gaussian, rows: slice) -> Floats:
+        """Return KL[q‖row] of some rows of a diagonal table, but for the terms that are q's alone, in float64."""
+        from densvec._scan import kl_scores
+
+        assert self._log_variances is not None
+        mean = np.ascontiguousarray(q.mean[0])
+        variance = np.ascontiguousarray(np.broadcast_to(q.variance[0], mean.shape), dtype=np.float32)
+        scores = np.empty(rows.stop - rows.start, dtype=np.float32)
+
+        def score(part: slice) -> None:
+            assert self._log_variances is not None
+            given = slice(rows.start + part.start, rows.start + part.stop)
+            kl_scores(mean, variance, self.means[given], self._log_variances[given], scores[part])
+
+        parts = row_blocks(0, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8))
+        if len(parts) == 1:
+            score(parts[0])
+        else:
+            with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+                list(pool.map(score, parts))
+        return scores.astype(np.float64)
 
     def _per_row(self, terms: Callable[[Floats, Floats], Floats]) -> Floats:
         """Sum the terms made of means and variances, both in float64, over the dimensions."""
@@ -320,6 +354,13 @@ def _spherical_blocks(
 def _diagonal_blocks(
     q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
 ) -> Iterator[Block]:
+    if form is METRICS["kl"] and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
+        rows = slice(start, stop)
+        scores = table.scan(q, rows)
+        own = 0.5 * (q.log_determinant + q.dimension)
+        values = (scores - own)[None]
+        yield rows, values, values <= caution * (np.abs(scores) + np.abs(own))
+        return
     for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * _BLOCK_ENTRIES):
         values, magnitude = form.diagonal(q, table, rows)
         yield rows, values, values <= caution * magnitude

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -190,7 +191,7 @@ def test_counts_do_not_depend_on_the_hash_seed(zipfian):
     outputs = {
         subprocess.run(
             [sys.executable, "-c", script],
-            env={"PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
             check=True,

@@ -45,6 +45,8 @@ class Densities(Growth):
     def density(self, key_or_keys: Any) -> Gaussian:
         """Return the prior density of a key, or those of a list of keys as a batch.
 
+        Training or writing into the tables afterwards does not change it.
+
         Examples
         --------
         >>> wv.density("dog")
@@ -54,7 +56,7 @@ class Densities(Growth):
         """
         log_variances = self._known_log_variances()
         rows = self._row_or_rows(key_or_keys)
-        return Gaussian(self.vectors[rows], np.exp(log_variances[rows]))
+        return Gaussian(self.vectors[rows].copy(), np.exp(log_variances[rows]))
 
     def kl_divergence(self, a: Any, b: Any) -> float:
         """Return KL[a‖b] between the densities of two keys.

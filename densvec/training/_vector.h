@@ -103,7 +103,7 @@ DECLARE_LOOPS(double, Loops_double);
 #undef EXACT_EXP
 
 /* The best instruction set of this processor. */
-static const char *best_instruction_set(void) {
+static inline const char *best_instruction_set(void) {
 #if DISPATCH
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
@@ -115,7 +115,7 @@ static const char *best_instruction_set(void) {
 }
 
 /* The float loops for an instruction set that best_instruction_set() allows. */
-static const Loops_float *float_loops_for(const char *instruction_set) {
+static inline const Loops_float *float_loops_for(const char *instruction_set) {
 #if DISPATCH
     if (!strcmp(instruction_set, "avx512")) return &loops_float_avx512;
     if (!strcmp(instruction_set, "avx2")) return &loops_float_avx2;
@@ -128,6 +128,6 @@ static inline void prefetch_row(const void *row, size_t bytes) {
     for (size_t offset = 0; offset < bytes; offset += 64) PREFETCH((const char *)row + offset);
 }
 
-static const Loops_double *double_loops(void) { return &loops_double_plain; }
+static inline const Loops_double *double_loops(void) { return &loops_double_plain; }
 
 #endif

@@ -69,10 +69,10 @@ class Objective:
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .1, .05, .05 and 3e-4."""
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .1, .075, .05 and 3e-4."""
 
     mean: float = 4.0
-    log_variance: float = 2.0
+    log_variance: float = 3.0
     embedding: float = 2.0
     encoder: float = 0.012
 
