@@ -150,10 +150,15 @@ def roofline(path):
     seconds = time.perf_counter() - start
     counts = model.wv.expandos["count"]
     centres = (counts * keep_probabilities(counts, model.sample)).sum()
-    size, tile = model.vector_size, 256
+    size, hidden, tile = model.vector_size, model.hidden_size, 256
     with threadpool_limits(1, "blas"):
         gflops = gemm_speed(tile, size)
-    flops = 9 * 2 * size * size  # two projections, a head, and two products for each on the way back
+    with model._feeds()(0, 0) as feed:
+        tokens = next(feed).tokens
+    tiles = np.split(tokens, range(tile, len(tokens), tile))
+    distinct = sum(len(np.unique(words)) for words in tiles) / len(tokens)
+    # Two projections of each distinct word and the heads of each centre, and two products for each on the way back.
+    flops = 3 * 2 * hidden * (2 * size * distinct + size + 1)
     rows = 1 + model.negative  # of the priors; a context's row was a centre's a moment ago
     per_row = row_time(model.wv.vectors)
     micro = 1e6 * seconds / centres

@@ -69,7 +69,7 @@ class BayesianSkipGram(DensityModel):
         Accepted for gensim's sake. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning here and are
         errors; the others have no effect. Losses are always computed.
     negative : int
-        Negatives drawn for each centre word, or for each context word when ``pairing="paired"``. 10 where
+        Negatives drawn for each centre word, or for each context word when ``pairing="paired"``. 20 where
         gensim has 5: shared ones cost little.
     ns_exponent : float or "subsampled"
         Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
@@ -98,13 +98,13 @@ class BayesianSkipGram(DensityModel):
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own: the
-        paper to the letter is ``pairing="paired", negative=1, residual=False``. See
+        paper to the letter is ``pairing="paired", negative=1, residual=False, hidden_size=vector_size``. See
         `densvec.training.settings.Objective`.
     covariance : {"spherical", "diagonal"}
         One variance for each density, or one for each of its dimensions.
     residual : bool
-        Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b, instead of the
-        whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which
+        Whether the network gives the posterior mean's shift from the prior's, μ_q = μ_w + hU + b, instead of
+        the whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which
         trains faster and better (``docs/recipe.md``).
     kl_weight : float
         Weight of KL[posterior‖prior] in the loss, 1 in the paper.
@@ -166,7 +166,7 @@ class BayesianSkipGram(DensityModel):
         min_alpha: float = 0.0001,
         sg: int = 1,
         hs: int = 0,
-        negative: int = 10,
+        negative: int = 20,
         ns_exponent: float | str = "subsampled",
         cbow_mean: int = 1,
         hashfxn: Callable[[str], int] = hash,
