@@ -2,9 +2,7 @@
 
 from libc.stdlib cimport free, malloc
 
-from densvec.training._vector cimport best_instruction_set, exponential, float_loops_for, score_diagonal
-
-cdef float LIMIT = 80  # of an exponent: e^80 is near the largest float
+from densvec.training._vector cimport best_instruction_set, float_loops_for, precisions, score_diagonal
 
 
 def kl_scores(const float[::1] mean, const float[::1] variance, const float[:, ::1] means, const float[:, ::1] log_variances,
@@ -13,7 +11,7 @@ def kl_scores(const float[::1] mean, const float[::1] variance, const float[:, :
 
     Holds no GIL: threads may score different rows at once.
     """
-    cdef Py_ssize_t rows = means.shape[0], size = means.shape[1], i, d
+    cdef Py_ssize_t rows = means.shape[0], size = means.shape[1], i
     if not rows or not size:
         scores[:] = 0
         return
@@ -22,13 +20,11 @@ def kl_scores(const float[::1] mean, const float[::1] variance, const float[:, :
     if scores.shape[0] != rows:
         raise ValueError(f"{rows} rows need as many scores, not {scores.shape[0]}")
     cdef const void* loops = float_loops_for(best_instruction_set())
-    cdef float* precisions = <float*> malloc(size * sizeof(float))
-    if precisions == NULL:
+    cdef float* inverse = <float*> malloc(size * sizeof(float))
+    if inverse == NULL:
         raise MemoryError
     with nogil:
         for i in range(rows):
-            for d in range(size):
-                precisions[d] = min(max(-log_variances[i, d], -LIMIT), LIMIT)
-            exponential(loops, precisions, precisions, <int> size)
-            scores[i] = score_diagonal(loops, &means[i, 0], &log_variances[i, 0], precisions, &mean[0], &variance[0], <int> size)
-    free(precisions)
+            precisions(loops, inverse, &log_variances[i, 0], <int> size)
+            scores[i] = score_diagonal(loops, &means[i, 0], &log_variances[i, 0], inverse, &mean[0], &variance[0], <int> size)
+    free(inverse)

@@ -16,7 +16,7 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from densvec.training._vector cimport (
     adam, add_scaled, best_instruction_set, distances, dot, exponential, plan_moves, pull_diagonal, pull_diagonal_gradient,
-    pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
+    precisions as invert, pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
 )
 from densvec.training._windows cimport (
     Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
@@ -194,7 +194,7 @@ cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scra
 
 cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, floating* scores) noexcept nogil:
     """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone."""
-    cdef int D = tables.size, k, d
+    cdef int D = tables.size, k
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
     cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
@@ -217,9 +217,7 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
     else:
         for k in range(count):
             row = scratch.rows[k]
-            for d in range(D):
-                precisions[k * D + d] = -log_variances[row * D + d]
-            exponential(loops, precisions + k * D, precisions + k * D, D)
+            invert(loops, precisions + k * D, log_variances + row * D, D)
             scores[k] = score_diagonal(loops, means + row * D, log_variances + row * D, precisions + k * D, mean, variance, D)
 
 

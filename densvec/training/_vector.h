@@ -30,6 +30,7 @@
         void (*plan_moves)(REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, REAL, REAL, REAL, int); \
         void (*pull_gradient)(REAL *, REAL *, const REAL *, const REAL *, REAL, int);                                      \
         void (*exponential)(REAL *, const REAL *, int);                                                                    \
+        void (*precisions)(REAL *, const REAL *, int);                                                                     \
         REAL (*score_diagonal)(const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int);                 \
         void (*pull_diagonal)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, REAL, REAL,  \
                               REAL, int);                                                                                  \

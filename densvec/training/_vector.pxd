@@ -13,6 +13,7 @@ cdef extern from "_vector.h" nogil:
         void (*plan_moves)(float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
         void (*pull_gradient)(float*, float*, const float*, const float*, float, int) noexcept nogil
         void (*exponential)(float*, const float*, int) noexcept nogil
+        void (*precisions)(float*, const float*, int) noexcept nogil
         float (*score_diagonal)(const float*, const float*, const float*, const float*, const float*, int) noexcept nogil
         void (*pull_diagonal)(float*, float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
         void (*pull_diagonal_gradient)(float*, float*, float*, float*, const float*, const float*, const float*, const float*, float, int) noexcept nogil
@@ -38,6 +39,7 @@ cdef extern from "_vector.h" nogil:
         void (*plan_moves)(double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
         void (*pull_gradient)(double*, double*, const double*, const double*, double, int) noexcept nogil
         void (*exponential)(double*, const double*, int) noexcept nogil
+        void (*precisions)(double*, const double*, int) noexcept nogil
         double (*score_diagonal)(const double*, const double*, const double*, const double*, const double*, int) noexcept nogil
         void (*pull_diagonal)(double*, double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
         void (*pull_diagonal_gradient)(double*, double*, double*, double*, const double*, const double*, const double*, const double*, double, int) noexcept nogil
@@ -132,6 +134,13 @@ cdef inline void exponential(const void* loops, floating* out, const floating* x
         (<const Loops_float*> loops).exponential(out, x, n)
     else:
         (<const Loops_double*> loops).exponential(out, x, n)
+
+
+cdef inline void precisions(const void* loops, floating* out, const floating* log_variance, int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).precisions(out, log_variance, n)
+    else:
+        (<const Loops_double*> loops).precisions(out, log_variance, n)
 
 
 cdef inline floating score_diagonal(const void* loops, const floating* row, const floating* log_variance,

@@ -168,6 +168,17 @@ TARGET static void LOOP(exponential)(REAL *out, const REAL *x, int n) {
 #endif
 }
 
+/* out = exp(-log_variance), as if the latter were within the bounds of `exponential` */
+TARGET static void LOOP(precisions)(REAL *restrict out, const REAL *restrict log_variance, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL x = -log_variance[d];
+        x = x > 80 ? 80 : x;
+        out[d] = x < -80 ? -80 : x;
+    }
+    LOOP(exponential)(out, out, n);
+}
+
 /* KL[q || row] + q's entropy's share, that is 1/2 sum((v_q + (mean - row)**2) / v_row + log v_row), diagonal.
  * precision: 1 / v_row, TMP of the caller. */
 TARGET static REAL LOOP(score_diagonal)(const REAL *restrict row, const REAL *restrict log_variance,
@@ -442,7 +453,7 @@ TARGET static void LOOP(descend)(REAL *restrict x, const REAL *restrict slope, R
 /* The table of this number type and instruction set. */
 static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
     LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull), LOOP(pull_rows),
-    LOOP(plan_moves), LOOP(pull_gradient), LOOP(exponential), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
+    LOOP(plan_moves), LOOP(pull_gradient), LOOP(exponential), LOOP(precisions), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
     LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(distances), LOOP(exchange),
     LOOP(squares), LOOP(energies), LOOP(slopes), LOOP(pull_each), LOOP(pull_each_gradient), LOOP(descend),
 };
