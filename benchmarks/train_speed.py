@@ -79,6 +79,16 @@ def contest(path, repeats):
         )
 
 
+def scaling(path, rounds=5):
+    """Print how much faster two workers are than one."""
+    source, ratios = {"corpus_file": str(path)}, []
+    for _ in range(rounds):
+        one, two = (words_per_second(densvec_model(source, workers=n), source) for n in (1, 2))
+        ratios.append(two / one)
+    ratios.sort()
+    print(f"\ntwo workers: {statistics.median(ratios):.2f} times one ({ratios[0]:.2f}–{ratios[-1]:.2f})", flush=True)
+
+
 def growth(words=1_000_000):
     """Print words/s against vocabulary, dimensions, window, negatives and workers, on Zipfian text.
 
@@ -233,6 +243,7 @@ def main(path=None, words=3_000_000, repeats=3) -> None:
     with tempfile.TemporaryDirectory() as folder:
         text = head_of(path, folder, words)
         contest(text, repeats)
+        scaling(text)
         memory(text)
         roofline(text)
     growth()

@@ -200,6 +200,8 @@ class Metric:
     linear : callable, optional
         (D, queries, row means, terms of the rows) → (columns of the queries, columns of the rows), whose product
         is the spherical distance but for a constant of each query; None if the two cannot be separated.
+    scan : callable, optional
+        What `diagonal` gives, for one query and in one pass over a table that can be scanned.
     squared : bool
         Whether `spherical` and `diagonal` give the square of the distance.
     non_negative : bool
@@ -210,6 +212,7 @@ class Metric:
     spherical: Callable[[int, Floats, Terms], tuple[Floats, Floats]]
     diagonal: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]]
     linear: Callable[[int, Queries, Floats, Terms], Columns] | None = None
+    scan: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]] | None = None
     squared: bool = False
     non_negative: bool = True
 
@@ -354,15 +357,11 @@ def _spherical_blocks(
 def _diagonal_blocks(
     q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
 ) -> Iterator[Block]:
-    if form is METRICS["kl"] and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
-        rows = slice(start, stop)
-        scores = table.scan(q, rows)
-        own = 0.5 * (q.log_determinant + q.dimension)
-        values = (scores - own)[None]
-        yield rows, values, values <= caution * (np.abs(scores) + np.abs(own))
-        return
-    for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * _BLOCK_ENTRIES):
-        values, magnitude = form.diagonal(q, table, rows)
+    compare, blocks = form.diagonal, row_blocks(start, stop, max(len(q), table.dimension), 2 * _BLOCK_ENTRIES)
+    if form.scan is not None and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
+        compare, blocks = form.scan, [slice(start, stop)]
+    for rows in blocks:
+        values, magnitude = compare(q, table, rows)
         yield rows, values, values <= caution * magnitude
 
 
@@ -452,6 +451,11 @@ def _kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats
     return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
 
 
+def _kl_scan(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+    scores, own = table.scan(q, rows)[None], 0.5 * (q.log_determinant[:, None] + q.dimension)
+    return scores - own, np.abs(scores) + np.abs(own)
+
+
 def _reverse_kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
     d, means, precisions = q.dimension, table.means[rows], 1.0 / q.variance
     by_variance = _products(precisions, table.variances(rows) + means**2, d)  # Σ (v_p + μ_p²) / v_q
@@ -507,7 +511,7 @@ def _negative_expected_likelihood(q: Gaussian, p: Gaussian) -> Floats:
 
 
 METRICS: dict[str, Metric] = {
-    "kl": Metric(divergences.kl, _kl_spherical, _kl_diagonal, _kl_linear),
+    "kl": Metric(divergences.kl, _kl_spherical, _kl_diagonal, _kl_linear, _kl_scan),
     "reverse_kl": Metric(
         divergences.reverse_kl, _reverse_kl_spherical, _reverse_kl_diagonal, _reverse_kl_linear
     ),
