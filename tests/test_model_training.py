@@ -108,7 +108,7 @@ def test_an_interrupted_gensim_call_is_resumed_too():
 
 def test_ctrl_c_in_a_terminal_stops_several_workers_cleanly(tmp_path):
     script = """
-import os, signal, threading
+import os, signal, threading, time
 from densvec.bsg import BayesianSkipGram
 from densvec.datasets import toy_language
 model = BayesianSkipGram(vector_size=16, epochs=10_000, workers=3, batch_words=500)
@@ -118,8 +118,12 @@ threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     model.train()
 except KeyboardInterrupt:
-    workers = sum(thread.name.startswith("densvec") for thread in threading.enumerate())
-    print("interrupted", workers, model._run.tally.chunks >= 0, len(model.loss_history) < 10_000)
+    def working():
+        return sum(thread.name.startswith("densvec") for thread in threading.enumerate())
+    deadline = time.monotonic() + 20
+    while working() and time.monotonic() < deadline:  # one that had ended its work may not be gone yet
+        time.sleep(0.01)
+    print("interrupted", working(), model._run.tally.chunks >= 0, len(model.loss_history) < 10_000)
     model.save("model.dv")
     model.epochs = model._run.epochs = len(model.loss_history) + 1
     print("resumed", len(model.train().loss_history) == model.epochs)

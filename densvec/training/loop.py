@@ -86,16 +86,12 @@ class Loop:
         self._stop.clear()
         trained: queue.SimpleQueue[bool] = queue.SimpleQueue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
-        workers = [
-            threading.Thread(
-                target=self._work, args=(source, i, trained, errors), name=f"densvec-worker-{i}", daemon=True
-            )
-            for i in range(self._workers if self.backend.concurrent else 1)
-        ]
-        running = len(workers)
+        workers: list[_Worker] = []
+        running = self._workers if self.backend.concurrent else 1
         try:
-            for worker in workers:
-                worker.start()
+            for i in range(running):
+                workers.append(_Worker(i, lambda i: self._work(source, i, trained, errors)))
+                workers[-1].start()
             while running:
                 try:
                     chunk = trained.get(timeout=0.5)  # where waits cannot be interrupted, Ctrl-C is seen here
@@ -106,13 +102,20 @@ class Loop:
                 else:
                     running -= 1
         finally:
-            self._stop.set()
-            feed.close()
-            for worker in workers:
-                if worker.ident is not None:  # Ctrl-C may come before all have started
-                    worker.join()
+            try:
+                self._end(feed, workers)
+            except KeyboardInterrupt:  # the workers finish their chunks all the same; the next one is obeyed at once
+                self._end(feed, workers)
+                raise
         if errors:
             raise errors[0]
+
+    def _end(self, feed: Feed, workers: list[_Worker]) -> None:
+        """Wait until the workers have finished the chunks they have begun; they begin no other."""
+        self._stop.set()
+        feed.close()
+        for worker in workers:
+            worker.end()
 
     def _work(
         self,
@@ -140,6 +143,28 @@ class Loop:
             self._stop.set()
         finally:
             trained.put(False)
+
+
+class _Worker(threading.Thread):
+    """A thread that can be waited for even if Ctrl-C came while it was being started."""
+
+    #: Seconds that a thread is given to begin; one that Ctrl-C kept from being made never does.
+    PATIENCE = 1.0
+
+    def __init__(self, number: int, work: Callable[[int], None]) -> None:
+        super().__init__(name=f"densvec-worker-{number}", daemon=True)
+        self._number = number
+        self._work = work
+        self._begun = threading.Event()
+
+    def run(self) -> None:
+        self._begun.set()
+        self._work(self._number)
+
+    def end(self) -> None:
+        """Wait for the end of a thread whose `start` was called."""
+        if self._begun.wait(self.PATIENCE):
+            self.join()
 
 
 class _Unprepared:
