@@ -550,9 +550,27 @@ class TestPipesAndTerminals:
     def test_wrong_usage(self, model):
         done = densvec_process("similar", model)
         assert done.returncode == 2
-        assert b"usage: densvec similar" in done.stderr
+        assert done.stderr.decode().splitlines() == [
+            "densvec similar: error: the following arguments are required: WORD. "
+            "`densvec similar --help` shows the usage"
+        ]
         assert main(["nonsense"]) == 2
         assert main(["similar", model, "kiwi", "--topn", "0"]) == 2
+
+    @pytest.mark.parametrize(
+        ("arguments", "meant"),
+        [
+            (["trian"], "train"),
+            (["train", "corpus.txt", "-o", "m", "--epoks=3"], "--epochs"),
+            (["train", "corpus.txt", "-o", "m", "--model", "bgs"], "bsg"),
+            (["similar", "m", "kiwi", "--qqqq"], None),
+        ],
+    )
+    def test_a_mistyped_name_is_answered_with_the_nearest(self, arguments, meant, capsys):
+        assert main(arguments) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert (f"Did you mean {meant}?" in said) if meant else ("Did you mean" not in said)
 
 
 class TestCompletion:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import logging
 import os
+import re
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from densvec._version import __version__
 from densvec.cli.errors import INTERRUPTED, Interrupted, UsageError, sentence
@@ -61,14 +63,38 @@ class Command(Protocol):
         ...
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one sentence what is wrong with the arguments, and what may have been meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say it on standard error and exit with the code of wrong usage."""
+        wrong, known = "", self._options()
+        if message.startswith("unrecognized arguments: "):
+            wrong = message.split()[2].partition("=")[0]
+        elif "invalid choice: " in message:
+            wrong, *known = re.findall("'([^']*)'", message)
+        meant = difflib.get_close_matches(wrong, known, n=1)
+        hint = f"Did you mean {meant[0]}? " if meant else ""
+        say(f"{self.prog}: error: {message}. {hint}`{self.prog} --help` shows the usage")
+        raise SystemExit(2)
+
+    def _options(self) -> list[str]:
+        """Return the names of all options, those of the commands too."""
+        names = [name for action in self._actions for name in action.option_strings]
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                names += [name for parser in action.choices.values() for name in parser._options()]
+        return names
+
+
 def command(name: str) -> Command:
     """Import the module of a command."""
     return cast("Command", importlib.import_module(f"densvec.cli.{name}"))
 
 
-def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
+def build_parser(arguments: Sequence[str] | None = None) -> Parser:
     """Return the parser; given arguments, only the command that they name is complete: it saves imports."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     general = common.add_argument_group("general options")
     general.add_argument("-h", "--help", action="help", help="show this help and exit")
     general.add_argument(
@@ -77,7 +103,7 @@ def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPar
     general.add_argument(
         "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
     )
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="densvec",
         description=DESCRIPTION,
         epilog=EPILOG,
