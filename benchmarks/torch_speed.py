@@ -27,7 +27,7 @@ import torch.nn.functional as F
 from densvec import BayesianSkipGram
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.training.torch_backend import BATCH_CENTRES, PreparedChunk, TorchBackend
-from densvec.training.torch_step import Rows, TorchStep
+from densvec.training.torch_step import Posteriors, Rows, TorchStep
 
 TOKENS, WORDS = 2_000_000, 60_000
 CHUNKS = 12
@@ -52,9 +52,12 @@ class ConcatenatingStep(TorchStep):
         active = (torch.cat((context, centre), dim=1) @ layer).relu()
         hidden = active.new_zeros(len(batch.centres), active.shape[1]).index_add(0, pairs.centres, active)
         mean = hidden @ self.mean_head + self.mean_bias
+        log_variance = hidden @ self.variance_head + self.variance_bias
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
-        return mean, (hidden @ self.variance_head + self.variance_bias).clamp(*LOG_VARIANCE_BOUNDS)
+            if log_variance.shape[1] == 1:
+                log_variance = log_variance + F.embedding(batch.centres, rows.log_variances)
+        return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
 
 class NaiveStep(ConcatenatingStep):
@@ -82,7 +85,7 @@ class NaiveTraining:
     def step(self, prepared):
         """Train one chunk, of minibatches that `by_vocabulary` numbered."""
         for batch in prepared.minibatches:
-            losses, _ = self.step_module(batch, self.tables)
+            losses, _, _ = self.step_module(batch, self.tables)
             self.optimiser.zero_grad()
             losses.loss.backward()
             self.optimiser.step()

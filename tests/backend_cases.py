@@ -73,7 +73,7 @@ def arrays_of(wv):
     return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
 
 
-def eq7(chunk, wv, objective):
+def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
     """Loss, hinge, kl, centres and gradients of Eq. 7, pair by pair, as the paper writes it."""
     t = {
         name: torch.tensor(array, dtype=torch.float64, requires_grad=True)
@@ -87,6 +87,12 @@ def eq7(chunk, wv, objective):
 
     def prior(word):
         return gaussian(t["means"][word], t["log_variances"][word])
+
+    def contrasted(word):
+        log_variance = t["log_variances"][word]
+        return gaussian(
+            t["means"][word], log_variance if hinge_moves_log_variances else log_variance.detach()
+        )
 
     hinge = torch.zeros((), dtype=torch.float64)
     kl = torch.zeros((), dtype=torch.float64)
@@ -102,16 +108,20 @@ def eq7(chunk, wv, objective):
                 torch.relu(torch.cat([t["embeddings"][chunk.tokens[j]], t["embeddings"][word]]) @ layer)
                 for j in contexts
             )
-            log_variance = (hidden @ t["variance_head"] + t["variance_bias"]).clamp(*LOG_VARIANCE_BOUNDS)
             mean = hidden @ t["mean_head"] + t["mean_bias"]
-            q = gaussian(mean + t["means"][word] if wv.encoder.residual else mean, log_variance)
+            log_variance = hidden @ t["variance_head"] + t["variance_bias"]
+            if wv.encoder.residual:
+                mean = mean + t["means"][word]
+                if len(log_variance) == 1:
+                    log_variance = log_variance + t["log_variances"][word]
+            q = gaussian(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
             for j in contexts:
                 negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
-                positive = kl_divergence(q, prior(chunk.tokens[j]))
+                positive = kl_divergence(q, contrasted(chunk.tokens[j]))
+                weight = 2 - 2 * abs(i - j) / (radius + 1) if objective.window_weights == "linear" else 1
                 for n in negatives:
-                    hinge = hinge + torch.relu(
-                        positive - kl_divergence(q, prior(n)) + objective.margin
-                    ) / len(negatives)
+                    violation = torch.relu(positive - kl_divergence(q, contrasted(n)) + objective.margin)
+                    hinge = hinge + weight * violation / len(negatives)
                 pair += 1
             kl = kl + kl_divergence(q, prior(word))
             centres += 1
@@ -149,11 +159,26 @@ class BackendCases:
 
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("pairing", ["shared", "paired"])
-    @pytest.mark.parametrize("negative, residual", [(1, False), (3, False), (3, True)])
-    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual):
+    @pytest.mark.parametrize(
+        "negative, residual, weights", [(1, False, "uniform"), (3, False, "linear"), (3, True, "uniform")]
+    )
+    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual, weights):
         wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
         chunk = make_chunk(SENTENCES, window=3, negative=negative, pairing=pairing)
-        self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing))
+        self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing, window_weights=weights))
+
+    @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+    @pytest.mark.parametrize("residual", [False, True])
+    def test_log_variances_follow_their_posteriors_and_the_hinge_at_two_rates(self, covariance, residual):
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
+        chunk, objective, alpha = make_chunk(SENTENCES, window=3, negative=3), Objective(), 1e-8
+        whole = eq7(chunk, wv, objective)[-1]["log_variances"]
+        own = eq7(chunk, wv, objective, hinge_moves_log_variances=False)[-1]["log_variances"]
+        before = wv.log_variances.copy()
+        self.backend(wv, objective, Rates(0.0, 2.0, 0.7, 0.0, 0.0)).step(chunk, alpha)
+        fisher = 2.0 if covariance == "spherical" else 0.5
+        expected = (2.0 * own + 0.7 * (whole - own)) / fisher
+        np.testing.assert_allclose((before - wv.log_variances) / alpha, expected, rtol=1e-4, atol=1e-4)
 
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
     @given(data=st.data())
@@ -182,9 +207,9 @@ class BackendCases:
             seed=data.draw(st.integers(0, 99)),
         )
         margin = data.draw(st.sampled_from([0.0, 1.0, 20.0]))
-        self.check_gradients(
-            chunk, wv, Objective(margin, data.draw(st.sampled_from([0.0, 0.5, 1.0])), pairing)
-        )
+        kl_weight = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
+        weights = data.draw(st.sampled_from(["linear", "uniform"]))
+        self.check_gradients(chunk, wv, Objective(margin, kl_weight, pairing, weights))
 
     @pytest.mark.parametrize("bias", [-50.0, 50.0])
     def test_posterior_log_variance_is_clipped_and_has_no_gradient_outside(self, bias):

@@ -36,7 +36,7 @@
                               REAL, int);                                                                                  \
         void (*pull_diagonal_gradient)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *,           \
                                        const REAL *, REAL, int);                                                           \
-        REAL (*contrast)(REAL *, REAL *, const REAL *, const REAL *, REAL, int, int);                                      \
+        REAL (*contrast)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, int, int);                        \
         void (*adam)(REAL *, REAL *, REAL *, const REAL *, REAL, REAL, REAL, int);                                         \
         void (*dots)(REAL *, REAL *const *, const REAL *, int, int);                                                       \
         void (*distances)(REAL *, REAL *const *, const REAL *, int, int);                                                  \

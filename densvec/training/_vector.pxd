@@ -17,7 +17,7 @@ cdef extern from "_vector.h" nogil:
         float (*score_diagonal)(const float*, const float*, const float*, const float*, const float*, int) noexcept nogil
         void (*pull_diagonal)(float*, float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
         void (*pull_diagonal_gradient)(float*, float*, float*, float*, const float*, const float*, const float*, const float*, float, int) noexcept nogil
-        float (*contrast)(float*, float*, const float*, const float*, float, int, int) noexcept nogil
+        float (*contrast)(float*, float*, const float*, const float*, const float*, float, int, int) noexcept nogil
         void (*adam)(float*, float*, float*, const float*, float, float, float, int) noexcept nogil
         void (*dots)(float*, float* const*, const float*, int, int) noexcept nogil
         void (*distances)(float*, float* const*, const float*, int, int) noexcept nogil
@@ -43,7 +43,7 @@ cdef extern from "_vector.h" nogil:
         double (*score_diagonal)(const double*, const double*, const double*, const double*, const double*, int) noexcept nogil
         void (*pull_diagonal)(double*, double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
         void (*pull_diagonal_gradient)(double*, double*, double*, double*, const double*, const double*, const double*, const double*, double, int) noexcept nogil
-        double (*contrast)(double*, double*, const double*, const double*, double, int, int) noexcept nogil
+        double (*contrast)(double*, double*, const double*, const double*, const double*, double, int, int) noexcept nogil
         void (*adam)(double*, double*, double*, const double*, double, double, double, int) noexcept nogil
         void (*dots)(double*, double* const*, const double*, int, int) noexcept nogil
         void (*distances)(double*, double* const*, const double*, int, int) noexcept nogil
@@ -177,11 +177,12 @@ cdef inline void pull_diagonal_gradient(const void* loops, floating* d_row, floa
 
 
 cdef inline floating contrast(const void* loops, floating* pulls, floating* pushes, const floating* positives,
-                              const floating* negatives, floating margin, int count, int n) noexcept nogil:
+                              const floating* negatives, const floating* weights, floating margin, int count,
+                              int n) noexcept nogil:
     if floating is float:
-        return (<const Loops_float*> loops).contrast(pulls, pushes, positives, negatives, margin, count, n)
+        return (<const Loops_float*> loops).contrast(pulls, pushes, positives, negatives, weights, margin, count, n)
     else:
-        return (<const Loops_double*> loops).contrast(pulls, pushes, positives, negatives, margin, count, n)
+        return (<const Loops_double*> loops).contrast(pulls, pushes, positives, negatives, weights, margin, count, n)
 
 
 cdef inline void adam(const void* loops, floating* weights, floating* first, floating* second, const floating* gradient,

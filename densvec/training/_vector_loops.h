@@ -236,22 +236,23 @@ INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restric
     for (int d = 0; d < BLOCK; d++) block[d] = d < count ? values[d] : fill;
 }
 
-/* The hinge of positives against the same negatives: relu(margin + positives[:, None] - negatives[None, :]).sum().
- * pulls, pushes: the number of active pairs of each positive and of each negative, OUT */
+/* The hinge of positives against the same negatives: (weights[:, None] * relu(margin + positives[:, None] - negatives)).sum().
+ * pulls, pushes: the weights of the active pairs, summed for each positive and for each negative, OUT */
 TARGET static REAL LOOP(contrast)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
-                                  const REAL *restrict negatives, REAL margin, int count, int n) {
+                                  const REAL *restrict negatives, const REAL *restrict weights, REAL margin, int count,
+                                  int n) {
     REAL block[BLOCK], active[BLOCK], sums[BLOCK] = {0}, sum = 0;
     for (int k = 0; k < n; k += BLOCK) {
         int width = n - k < BLOCK ? n - k : BLOCK;
         LOOP(padded)(block, negatives + k, width, (REAL)INFINITY);
         for (int d = 0; d < BLOCK; d++) active[d] = 0;
         for (int j = 0; j < count; j++) {
-            REAL bar = positives[j] + margin;
+            REAL bar = positives[j] + margin, weight = weights[j];
 /* two loops: in one, the compiler makes a branch of the condition and no vector code */
 #pragma omp simd
-            for (int d = 0; d < BLOCK; d++) sums[d] += bar - block[d] > 0 ? bar - block[d] : 0;
+            for (int d = 0; d < BLOCK; d++) sums[d] += bar - block[d] > 0 ? weight * (bar - block[d]) : 0;
 #pragma omp simd
-            for (int d = 0; d < BLOCK; d++) active[d] += bar - block[d] > 0 ? 1 : 0;
+            for (int d = 0; d < BLOCK; d++) active[d] += bar - block[d] > 0 ? weight : 0;
         }
         for (int d = 0; d < width; d++) pushes[k + d] = active[d];
     }
@@ -264,7 +265,7 @@ TARGET static REAL LOOP(contrast)(REAL *restrict pulls, REAL *restrict pushes, c
 #pragma omp simd
             for (int d = 0; d < BLOCK; d++) active[d] += block[d] - bar > 0 ? 1 : 0;
         }
-        for (int d = 0; d < width; d++) pulls[j + d] = active[d];
+        for (int d = 0; d < width; d++) pulls[j + d] = weights[j + d] * active[d];
     }
     for (int d = 0; d < BLOCK; d++) sum += sums[d];
     return sum;

@@ -14,6 +14,8 @@ cdef struct Windows:
     const int* negatives         # (n, per) or (pairs, per)
     int per                      # negatives per centre or per pair
     bint shared                  # per centre
+    bint weighted                # whether near positives count more
+    const int* radii
     int* left                    # first and last position of each window, and the first pair of each centre
     int* right
     int* pair
@@ -24,7 +26,7 @@ cdef inline size_t begin(object array):
     return array.ctypes.data
 
 
-cdef inline object find_windows(object chunk, Windows* windows):  # OUT: windows
+cdef inline object find_windows(object chunk, Windows* windows, bint weighted=False):  # OUT: windows
     """Describe a chunk; return the memory that must outlive the description."""
     memory = np.empty((3, len(chunk.tokens)), np.int32)
     windows.n = <int> len(chunk.tokens)
@@ -32,12 +34,14 @@ cdef inline object find_windows(object chunk, Windows* windows):  # OUT: windows
     windows.negatives = <const int*> begin(chunk.negatives)
     windows.per = chunk.negatives.shape[1]
     windows.shared = chunk.pairing == "shared"
+    windows.weighted = weighted
     windows.left = <int*> begin(memory)
     windows.right = windows.left + windows.n
     windows.pair = windows.right + windows.n
     windows.widest = 0
     cdef const int* sentences = <const int*> begin(chunk.sentences)
     cdef const int* radii = <const int*> begin(chunk.radii)
+    windows.radii = radii
     cdef int count = <int> len(chunk.sentences) - 1, s, i, pair = 0, first, last
     with nogil:
         for s in range(count):
@@ -71,23 +75,30 @@ cdef inline int list_targets(Windows* windows, int i, int* rows) noexcept nogil:
     return before + after + negatives
 
 
-cdef inline double hinge_of(const void* loops, Windows* windows, int positives, int count, double margin,
-                            const floating* scores, floating* shares) noexcept nogil:  # OUT: shares
-    """Return the hinge of a centre, with `scores` of its targets; set each target's share in it, negatives' below 0."""
-    cdef int j, k, per = windows.per
-    cdef floating share = (<floating> 1) / per
+cdef inline double hinge_of(const void* loops, Windows* windows, int i, double margin, const floating* scores,
+                            floating* weights, floating* shares) noexcept nogil:  # OUT: shares.  TMP: weights
+    """Return the hinge of centre i, with `scores` of its targets; set each target's share in it, negatives' below 0."""
+    cdef int positives = windows.right[i] - windows.left[i], per = windows.per, j
     cdef double sum = 0
+    weigh(windows, i, weights)
     if windows.shared:
-        sum = contrast(loops, shares, shares + positives, scores, scores + positives, <floating> margin, positives, per)
+        sum = contrast(loops, shares, shares + positives, scores, scores + positives, weights, <floating> margin, positives, per)
     else:
         for j in range(positives):
             sum += contrast(loops, shares + j, shares + positives + j * per, scores + j, scores + positives + j * per,
-                            <floating> margin, 1, per)
-    for k in range(positives):
-        shares[k] *= share
-    for k in range(positives, count):
-        shares[k] *= -share
-    return sum / per
+                            weights + j, <floating> margin, 1, per)
+    for j in range(positives, positives + negative_count(windows, i)):
+        shares[j] = -shares[j]
+    return sum
+
+
+cdef inline void weigh(Windows* windows, int i, floating* weights) noexcept nogil:  # OUT: weights
+    """Say how much each positive of centre i counts, an equal share of it for each of its negatives."""
+    cdef int radius = windows.radii[i], left = windows.left[i], j, distance
+    cdef floating one = (<floating> 1) / windows.per
+    for j in range(windows.right[i] - left):
+        distance = i - left - j if left + j < i else left + j + 1 - i
+        weights[j] = 2 * one * (radius + 1 - distance) / (radius + 1) if windows.weighted else one
 
 
 cdef inline void prefetch(const void* table, const int* words, int count, size_t bytes) noexcept nogil:

@@ -56,6 +56,7 @@ cdef struct Scratch:             # TMP; a target is a word that the centre is co
     void** rows                  # (targets,) their means, spherical only
     void* costs                  # (targets,) minus the energy
     void* shares                 # (targets,) derivative of the loss by the cost
+    void* weights                # (targets,) of the positives
     void* variances              # (targets, spread)
     void* squares                # (targets, spread) squared distances; spherical: their mean over the dimensions
     void* gains                  # (targets,) or (D,): slopes of the costs in the means,
@@ -228,7 +229,7 @@ cdef void run(const void* loops, Tables* tables, Gradients* gradients, Settings*
             continue
         count = list_targets(windows, i, scratch.targets)
         compare(loops, tables, settings, scratch, windows.tokens[i], count, costs)
-        hinge = hinge_of(loops, windows, positives, count, settings.margin, costs, shares)
+        hinge = hinge_of(loops, windows, i, settings.margin, costs, <floating*> scratch.weights, shares)
         totals.centres += 1
         if not isfinite(hinge):  # never let a diverging run write into the tables; the loop stops on this loss
             totals.hinge = INFINITY
@@ -284,10 +285,11 @@ cdef class Kernel:
         count = windows.widest + windows.per * (1 if windows.shared else windows.widest)
         size, spread = self.tables.size, self.tables.spread
         targets, rows = np.empty(count, np.int32), np.empty(count, np.uintp)
-        per_target, per_spread = np.empty((2, count), self.dtype), np.empty((2, count, spread), self.dtype)
+        per_target, per_spread = np.empty((3, count), self.dtype), np.empty((2, count, spread), self.dtype)
         others = np.empty((9, max(count, size)), self.dtype)
         scratch.targets, scratch.rows = <int*> begin(targets), <void**> begin(rows)
         scratch.costs, scratch.shares = <void*> begin(per_target[0]), <void*> begin(per_target[1])
+        scratch.weights = <void*> begin(per_target[2])
         scratch.variances, scratch.squares = <void*> begin(per_spread[0]), <void*> begin(per_spread[1])
         cdef void** pointers = &scratch.gains  # and those that follow it
         for i in range(9):

@@ -57,6 +57,8 @@ class Minibatch:
     pairs: Links  # of each centre and its context words, P
     uses: Links  # of each centre and every word of its loss: B priors, then P positives, then the negatives
     negative: int  # K; there are B·K negatives if they are shared, P·K if paired
+    distances: Any  # (P,) how far the context word of each pair is from its centre
+    radii: Any  # (P,) of the windows
 
     def to(self, convert: Convert) -> Minibatch:
         """Return the minibatch with other arrays."""
@@ -67,6 +69,8 @@ class Minibatch:
             self.pairs.to(convert),
             self.uses.to(convert),
             self.negative,
+            convert(self.distances),
+            convert(self.radii),
         )
 
 
@@ -87,7 +91,7 @@ def minibatches(chunk: Chunk, batch_centres: int | None = None) -> Iterator[Mini
         pairs = slice(first_pair[low], first_pair[high])
         chosen = centres[low:high]
         yield _minibatch(
-            chunk.tokens,
+            chunk,
             chosen,
             np.repeat(np.arange(high - low), pairs_of[chosen]),
             contexts[pairs],
@@ -96,16 +100,16 @@ def minibatches(chunk: Chunk, batch_centres: int | None = None) -> Iterator[Mini
 
 
 def _minibatch(
-    tokens: NDArray[np.int32],
+    chunk: Chunk,
     centres: NDArray[np.int64],
     owners: NDArray[np.int64],
     contexts: NDArray[np.int32],
     negatives: NDArray[np.int32],
 ) -> Minibatch:
-    """Number the distinct words of centres and contexts (positions in tokens) and of negatives (ids)."""
+    """Number the distinct words of centres and contexts (positions in the chunk) and of negatives (ids)."""
     start = min(centres[0], contexts.min())
     stop = max(centres[-1], contexts.max()) + 1
-    near, near_row = np.unique(tokens[start:stop], return_inverse=True)
+    near, near_row = np.unique(chunk.tokens[start:stop], return_inverse=True)
     far, far_row = np.unique(negatives, return_inverse=True)
     slot = np.minimum(np.searchsorted(near, far), len(near) - 1)
     shared = near[slot] == far
@@ -127,6 +131,8 @@ def _minibatch(
         pairs=Links.between(owners, context_rows, (len(centres), len(near))),
         uses=Links.between(used_by, used, (len(centres), len(words))),
         negative=negative,
+        distances=np.abs(contexts - centres[owners]),
+        radii=chunk.radii[centres][owners].astype(np.int64),
     )
 
 

@@ -59,6 +59,7 @@ class NativeBackend:
             self._state,
             margin=objective.margin,
             kl_weight=objective.kl_weight,
+            weighted=objective.window_weights == "linear",
             residual=wv.encoder.residual,
             workers=workers,
         )
@@ -70,6 +71,7 @@ class NativeBackend:
             chunk,
             mean=alpha * rates.mean,
             log_variance=alpha * rates.log_variance,
+            contrast=alpha * rates.contrast,
             embedding=alpha * rates.embedding,
             encoder=alpha * rates.encoder,
             worker=worker,

@@ -44,19 +44,22 @@ class Objective:
 
     With ``pairing="paired"`` each positive c_j has its own K negatives n_jk::
 
-        Σ_j (1/K) Σ_k max(0, KL[q‖c_j] − KL[q‖n_jk] + margin)  +  kl_weight · KL[q‖w]
+        Σ_j (a_j/K) Σ_k max(0, KL[q‖c_j] − KL[q‖n_jk] + margin)  +  kl_weight · KL[q‖w]
 
-    which is the paper's at K = 1. With ``pairing="shared"`` the K negatives n_k of a centre serve all of its
-    positives::
+    which is the paper's at K = 1 and a_j = 1. With ``pairing="shared"`` the K negatives n_k of a centre serve
+    all of its positives::
 
-        (1/K) Σ_j Σ_k max(0, KL[q‖c_j] − KL[q‖n_k] + margin)  +  kl_weight · KL[q‖w]
+        (1/K) Σ_j a_j Σ_k max(0, KL[q‖c_j] − KL[q‖n_k] + margin)  +  kl_weight · KL[q‖w]
 
-    The window and the number of negatives are in the chunk.
+    The weights a_j are 1 (``window_weights="uniform"``), or fall with the distance d of c_j from the centre,
+    2·(r + 1 − d)/(r + 1) in a window of radius r ("linear"): as often as c_j would be in a window whose radius
+    is drawn from 1..r, times what makes their mean 1. The windows and the number of negatives are in the chunk.
     """
 
     margin: float = 5.0
     kl_weight: float = 1.0
     pairing: str = "shared"
+    window_weights: str = "linear"
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.margin) and self.margin >= 0):
@@ -65,14 +68,22 @@ class Objective:
             raise ValueError(f"kl_weight={self.kl_weight} is not a finite number of at least 0")
         if self.pairing not in ("shared", "paired"):
             raise ValueError(f"pairing={self.pairing!r} is unknown: use 'shared' or 'paired'")
+        if self.window_weights not in ("linear", "uniform"):
+            raise ValueError(f"window_weights={self.window_weights!r} is unknown: use 'linear' or 'uniform'")
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .1, .075, .05 and 3e-4."""
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .075, .075, .06, .05 and 3e-4.
 
-    mean: float = 4.0
+    Log-variances have two: ``log_variance`` for what the posteriors of the word itself say of them, and
+    ``contrast`` for the hinge, as a context word or a negative. A prior covers its own posteriors the better,
+    the less others pull and push it.
+    """
+
+    mean: float = 3.0
     log_variance: float = 3.0
+    contrast: float = 2.4
     embedding: float = 2.0
     encoder: float = 0.012
 

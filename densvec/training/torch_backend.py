@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.training.minibatch import Minibatch, minibatches
 from densvec.training.settings import (
     ADAGRAD_EPSILON,
@@ -24,7 +25,7 @@ from densvec.training.settings import (
     StepResult,
 )
 from densvec.training.torch_links import sums_by_centre
-from densvec.training.torch_step import Losses, Rows, TorchStep
+from densvec.training.torch_step import Losses, Posteriors, Rows, TorchStep
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
@@ -171,11 +172,36 @@ class TorchBackend:
         )
         weights = dict(self.module.named_parameters())
         with self._autocast():
-            losses, divergences = self.module(batch, rows)
-        wanted = (*rows, *weights.values(), divergences)
+            losses, divergences, posteriors = self.module(batch, rows)
+        wanted = (*rows, *weights.values(), divergences, posteriors.log_variance)
         found = torch.autograd.grad(losses.loss, wanted, allow_unused=True, materialize_grads=True)
-        gradients = _Gradients(Rows(*found[:3]), dict(zip(weights, found[3:-1], strict=True)), found[-1])
+        gradients = _Gradients(
+            Rows(*found[:3]),
+            dict(zip(weights, found[3:-2], strict=True)),
+            found[-2],
+            self._own_log_variances(batch, rows, posteriors, found[-1]),
+        )
         return Losses(*(value.detach() for value in losses)), rows, gradients
+
+    @torch.no_grad()
+    def _own_log_variances(
+        self, batch: Minibatch, rows: Rows, posteriors: Posteriors, slope: Tensor
+    ) -> Tensor:
+        """Return what the posteriors of the words themselves say of their log-variances: that part of the gradient.
+
+        It is the slope of KL[q‖w] and, if residual posteriors move with their priors, `slope` at the posteriors.
+        """
+        mean, log_variance = posteriors
+        prior = rows.log_variances.index_select(0, batch.centres)
+        square = (mean - rows.means.index_select(0, batch.centres)).square()
+        if prior.shape[1] == 1:
+            square = square.mean(1, keepdim=True)
+        weight = self.module.objective.kl_weight * mean.shape[1] / prior.shape[1]
+        own = weight * 0.5 * (1 - (log_variance.exp() + square) * (-prior).exp())
+        if self.module.residual and prior.shape[1] == 1:
+            low, high = LOG_VARIANCE_BOUNDS
+            own += slope * ((log_variance > low) & (log_variance < high))
+        return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
 
     def _autocast(self) -> AbstractContextManager[Any]:
         """Mixed precision where the device gains by it and the tables allow it."""
@@ -190,14 +216,18 @@ class TorchBackend:
 
 @dataclass
 class _Gradients:
-    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it."""
+    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it.
+
+    ``own_log_variances`` is a part of ``rows.log_variances``: that which is not the hinge's.
+    """
 
     rows: Rows
     weights: dict[str, Tensor]
     divergences: Tensor
+    own_log_variances: Tensor
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter((*self.rows, *self.weights.values(), self.divergences))
+        return iter((*self.rows, *self.weights.values(), self.divergences, self.own_log_variances))
 
     def squared_norm(self) -> Tensor:
         """Return the squared norm of all gradients: not finite as soon as one of them is not."""
@@ -247,7 +277,10 @@ class _Optimiser:
         if self.residual:
             curvature += _steepness(batch, rows, gradients.divergences)
         means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
-        log_variances = _natural_step(rows, gradients.rows.log_variances, weight, alpha * rates.log_variance)
+        own = gradients.own_log_variances
+        slope = rates.log_variance * own + rates.contrast * (gradients.rows.log_variances - own)
+        steepest = alpha * max(rates.log_variance, rates.contrast) * weight
+        log_variances = _natural_step(rows, alpha * slope, steepest)
         self.tables.means.index_copy_(0, batch.words, means)
         self.tables.log_variances.index_copy_(0, batch.words, log_variances)
         squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
@@ -299,13 +332,14 @@ def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: floa
     return torch.addcdiv(rows, gradient, 1 + rate * curvature, value=-rate)
 
 
-def _natural_step(rows: Rows, gradient: Tensor, weight: Tensor, rate: float) -> Tensor:
+def _natural_step(rows: Rows, slope: Tensor, curvature: Tensor) -> Tensor:
     """Natural gradient: over the Fisher information of a log-variance, D/2 spherical or 1/2 diagonal.
 
-    The denominator is the means', for the curvature in these coordinates is Σ|a|.
+    Slope and curvature come times their rate. The denominator is the means', for the curvature in these
+    coordinates is Σ|a|.
     """
     fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
-    step = (rate / fisher * gradient / (1 + rate * weight)).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+    step = (slope / fisher / (1 + curvature)).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
     return (rows.log_variances - step).clamp_(*PRIOR_LOG_VARIANCE_BOUNDS)
 
 

@@ -13,7 +13,7 @@ from densvec.training.minibatch import Minibatch
 from densvec.training.settings import Objective
 from densvec.training.torch_links import dots, of_centres, of_words, totals_by_centre
 
-__all__ = ["Losses", "Rows", "TorchStep"]
+__all__ = ["Losses", "Posteriors", "Rows", "TorchStep"]
 
 
 class Rows(NamedTuple):
@@ -22,6 +22,13 @@ class Rows(NamedTuple):
     means: Tensor  # (U, D)
     log_variances: Tensor  # (U, 1) spherical or (U, D) diagonal
     embeddings: Tensor  # (encoded, E)
+
+
+class Posteriors(NamedTuple):
+    """The posteriors of the centres of a minibatch."""
+
+    mean: Tensor  # (B, D)
+    log_variance: Tensor  # (B, 1|D)
 
 
 class Losses(NamedTuple):
@@ -50,14 +57,14 @@ class TorchStep(nn.Module):
         self.variance_head = nn.Parameter(weights["variance_head"])  # (H, 1|D)
         self.variance_bias = nn.Parameter(weights["variance_bias"])  # (1|D,)
 
-    def forward(self, batch: Minibatch, rows: Rows) -> tuple[Losses, Tensor]:
+    def forward(self, batch: Minibatch, rows: Rows) -> tuple[Losses, Tensor, Posteriors]:
         """Return the losses, and the divergences that they were made of, one for each of ``batch.uses``."""
-        mean, log_variance = self.posteriors(batch, rows)
-        divergences = self.divergences(batch, rows, mean, log_variance)
-        return self.losses(batch, divergences), divergences
+        posteriors = self.posteriors(batch, rows)
+        divergences = self.divergences(batch, rows, *posteriors)
+        return self.losses(batch, divergences), divergences, posteriors
 
-    def posteriors(self, batch: Minibatch, rows: Rows) -> tuple[Tensor, Tensor]:
-        """Return mean (B, D) and log-variance (B, 1|D) of the posterior of each centre."""
+    def posteriors(self, batch: Minibatch, rows: Rows) -> Posteriors:
+        """Infer the posterior of each centre."""
         embeddings, pairs = rows.embeddings, batch.pairs
         from_context = embeddings @ self.context_layer  # (encoded, H)
         from_centre = F.embedding(batch.centres, embeddings) @ self.centre_layer  # (B, H)
@@ -66,10 +73,12 @@ class TorchStep(nn.Module):
         mean = hidden @ self.mean_head + self.mean_bias
         log_variance = hidden @ self.variance_head + self.variance_bias
         dtype = embeddings.dtype  # autocast may have left it for the products; the divergences need it back
-        mean = mean.to(dtype)
+        mean, log_variance = mean.to(dtype), log_variance.to(dtype)
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
-        return mean, log_variance.to(dtype).clamp(*LOG_VARIANCE_BOUNDS)
+            if log_variance.shape[1] == 1:
+                log_variance = log_variance + F.embedding(batch.centres, rows.log_variances)
+        return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
     def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
         """Return KL[q‖N(word)] of each centre's posterior q to every word that its loss speaks of: (n,).
@@ -101,7 +110,10 @@ class TorchStep(nn.Module):
         negatives = negatives.view(-1, batch.negative)
         if self.objective.pairing == "shared":
             negatives = negatives.index_select(0, batch.pairs.centres)
-        violations = positives[:, None] - negatives + self.objective.margin  # (P, K)
-        hinge = violations.relu().sum() / batch.negative
+        violations = (positives[:, None] - negatives + self.objective.margin).relu().sum(1)  # (P,)
+        if self.objective.window_weights == "linear":
+            reach = batch.radii + 1
+            violations = violations * (2 * (reach - batch.distances)) / reach
+        hinge = violations.sum() / batch.negative
         kl = priors.sum()
         return Losses(hinge + self.objective.kl_weight * kl, hinge, kl)
