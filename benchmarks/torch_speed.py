@@ -55,8 +55,6 @@ class ConcatenatingStep(TorchStep):
         log_variance = hidden @ self.variance_head + self.variance_bias
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
-            if log_variance.shape[1] == 1:
-                log_variance = log_variance + F.embedding(batch.centres, rows.log_variances)
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
 

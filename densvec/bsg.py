@@ -98,18 +98,17 @@ class BayesianSkipGram(DensityModel):
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own: the
-        paper to the letter is ``pairing="paired", negative=1, residual=False, window_weights="uniform",
+        paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0,
         hidden_size=vector_size``. See `densvec.training.settings.Objective`.
     covariance : {"spherical", "diagonal"}
         One variance for each density, or one for each of its dimensions.
     residual : bool
-        Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b and, if spherical,
-        log v_q = log v_w + hW + b', instead of the whole density, hU + b and hW + b', as in the paper. A
-        context then only has to say what it changes, which trains faster and better (``docs/recipe.md``),
-        and the more it says the surer is the posterior.
-    window_weights : {"linear", "uniform"}
-        Whether near context words count more in the loss, as they do on average where windows are shrunk, or
-        all alike, as in the paper. The network reads them all alike in either case.
+        Whether the network gives the posterior mean's shift from the prior's, μ_q = μ_w + hU + b, instead of
+        the whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which
+        trains faster and better (``docs/recipe.md``).
+    nearness : float
+        How much more near context words count in the loss: 0 not at all, as in the paper, 1 as much as they do
+        on average where windows are shrunk. The network reads all alike in any case.
     kl_weight : float
         Weight of KL[posterior‖prior] in the loss, 1 in the paper.
     rates : densvec.training.settings.Rates, optional
@@ -159,7 +158,7 @@ class BayesianSkipGram(DensityModel):
         "pairing",
         "covariance",
         "residual",
-        "window_weights",
+        "nearness",
         "kl_weight",
         "rates",
     )
@@ -199,7 +198,7 @@ class BayesianSkipGram(DensityModel):
         pairing: str = "shared",
         covariance: str = "spherical",
         residual: bool = True,
-        window_weights: str = "linear",
+        nearness: float = 0.4,
         kl_weight: float = 1.0,
         rates: Rates | Mapping[str, float] | None = None,
         backend: str = "auto",
@@ -210,13 +209,13 @@ class BayesianSkipGram(DensityModel):
             raise ValueError(f"covariance={covariance!r} is unknown: use 'spherical' or 'diagonal'")
         if hidden_size is not None and hidden_size < 1:
             raise ValueError(f"hidden_size={hidden_size} is too small: it must be at least 1")
-        Objective(margin, kl_weight, pairing, window_weights)  # says what is wrong with them
+        Objective(margin, kl_weight, pairing, nearness)  # says what is wrong with them
         self.hidden_size = hidden_size or max(min(vector_size, 64), vector_size * 2 // 3 // 16 * 16)
         self.margin = margin
         self.pairing = pairing
         self.covariance = covariance
         self.residual = bool(residual)
-        self.window_weights = window_weights
+        self.nearness = nearness
         self.kl_weight = kl_weight
         self.rates = asdict(rates if isinstance(rates, Rates) else Rates(**(rates or {})))
         super().__init__(
@@ -376,8 +375,7 @@ class BayesianSkipGram(DensityModel):
             return None
         words = len(wv)
         offsets = np.arange(words + 1) * len(known)
-        priors = (wv.vectors, log_variances)
-        posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets, priors))
+        posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets, wv.vectors))
         scores = -posteriors.kl(_gaussian(wv.vectors, log_variances))
         for row in known:
             scores -= posteriors.kl(_gaussian(wv.vectors[row], log_variances[row])) / len(known)
@@ -444,7 +442,7 @@ class BayesianSkipGram(DensityModel):
         return make_backend(
             choose_backend(self.backend, self.device),
             self.wv,
-            Objective(self.margin, self.kl_weight, self.pairing, self.window_weights),
+            Objective(self.margin, self.kl_weight, self.pairing, self.nearness),
             Rates(**self.rates),
             self._optimiser_state,
             device=self.device,

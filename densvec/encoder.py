@@ -40,8 +40,7 @@ class Encoder:
     variance_head : numpy.ndarray, shape (H, 1) or (H, D)
     variance_bias : numpy.ndarray, shape (1,) or (D,)
     residual : bool, optional
-        Whether the network gives the shift of the posterior's mean from the prior's instead of the mean; if
-        spherical, of its log-variance too. (Log-variances of single dimensions that shift each other diverge.)
+        Whether the network gives the shift of the posterior's mean from the prior's, instead of the mean.
 
     Examples
     --------
@@ -115,7 +114,7 @@ class Encoder:
         centres: npt.ArrayLike,
         contexts: npt.ArrayLike,
         offsets: npt.ArrayLike,
-        priors: tuple[Floats, Floats] | None = None,
+        prior_means: Floats | None = None,
     ) -> tuple[Floats, Floats]:
         """Infer the posteriors of many windows at once.
 
@@ -127,8 +126,8 @@ class Encoder:
             Rows of the context words, window after window.
         offsets : array_like of int, shape (n + 1,)
             Window i has the context words ``contexts[offsets[i]:offsets[i + 1]]``.
-        priors : (means, log_variances) of shapes (n, D) and (n, 1) or (n, D), optional
-            Those of the centre words; a residual encoder needs them, another leaves them unread.
+        prior_means : numpy.ndarray, shape (n, D), optional
+            Prior means of the centre words; a residual encoder needs them, another leaves them unread.
 
         Returns
         -------
@@ -140,11 +139,9 @@ class Encoder:
         log_variances = hidden @ self.variance_head + self.variance_bias
         means = hidden @ self.mean_head + self.mean_bias
         if self.residual:
-            if priors is None:
-                raise ValueError("a residual encoder shifts the priors: give priors")
-            means += priors[0]
-            if log_variances.shape[1] == 1:
-                log_variances += priors[1]
+            if prior_means is None:
+                raise ValueError("a residual encoder shifts the priors: give prior_means")
+            means += prior_means
         return means, np.clip(log_variances, *LOG_VARIANCE_BOUNDS)
 
     def _hidden(self, centres: Integers, contexts: Integers, offsets: Integers) -> Floats:

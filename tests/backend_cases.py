@@ -112,13 +112,11 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
             log_variance = hidden @ t["variance_head"] + t["variance_bias"]
             if wv.encoder.residual:
                 mean = mean + t["means"][word]
-                if len(log_variance) == 1:
-                    log_variance = log_variance + t["log_variances"][word]
             q = gaussian(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
             for j in contexts:
                 negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
                 positive = kl_divergence(q, contrasted(chunk.tokens[j]))
-                weight = 2 - 2 * abs(i - j) / (radius + 1) if objective.window_weights == "linear" else 1
+                weight = 1 + objective.nearness * (1 - 2 * abs(i - j) / (radius + 1))
                 for n in negatives:
                     violation = torch.relu(positive - kl_divergence(q, contrasted(n)) + objective.margin)
                     hinge = hinge + weight * violation / len(negatives)
@@ -160,12 +158,12 @@ class BackendCases:
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("pairing", ["shared", "paired"])
     @pytest.mark.parametrize(
-        "negative, residual, weights", [(1, False, "uniform"), (3, False, "linear"), (3, True, "uniform")]
+        "negative, residual, nearness", [(1, False, 0.0), (3, False, 1.0), (3, True, 0.4)]
     )
-    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual, weights):
+    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual, nearness):
         wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
         chunk = make_chunk(SENTENCES, window=3, negative=negative, pairing=pairing)
-        self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing, window_weights=weights))
+        self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing, nearness=nearness))
 
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("residual", [False, True])
@@ -208,8 +206,8 @@ class BackendCases:
         )
         margin = data.draw(st.sampled_from([0.0, 1.0, 20.0]))
         kl_weight = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
-        weights = data.draw(st.sampled_from(["linear", "uniform"]))
-        self.check_gradients(chunk, wv, Objective(margin, kl_weight, pairing, weights))
+        nearness = data.draw(st.sampled_from([0.0, 0.4, 1.0]))
+        self.check_gradients(chunk, wv, Objective(margin, kl_weight, pairing, nearness))
 
     @pytest.mark.parametrize("bias", [-50.0, 50.0])
     def test_posterior_log_variance_is_clipped_and_has_no_gradient_outside(self, bias):

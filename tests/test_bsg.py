@@ -96,7 +96,7 @@ def test_every_form_of_the_objective_is_learnt(backend, covariance, pairing, neg
         {"sample": 0},
         {"sample": 1e-7},
         {"residual": False},
-        {"window_weights": "uniform"},
+        {"nearness": 0.0},
         {"rates": Rates(mean=0.0)},
         {"rates": {"encoder": 0.0}},
         {"alpha": 0.0, "min_alpha": 0.0},

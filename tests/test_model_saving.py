@@ -94,7 +94,7 @@ class TestRoundTrips:
             "covariance": covariance,
             "residual": covariance == "diagonal",
             "kl_weight": 0.5,
-            "window_weights": "uniform",
+            "nearness": 1.0,
             "rates": {"mean": 3.0, "log_variance": 1.0, "contrast": 0.5, "embedding": 1.5, "encoder": 0.01},
             "comment": "é\0 \U0001f600",
             "max_final_vocab": 500,

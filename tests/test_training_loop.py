@@ -294,10 +294,10 @@ def test_progress_bar_is_silent_where_nobody_looks(capsys):
         lambda: Objective(margin=float("nan")),
         lambda: Objective(kl_weight=-1),
         lambda: Objective(pairing="both"),
-        lambda: Objective(window_weights="steep"),
+        lambda: Objective(nearness=1.5),
         lambda: Rates(mean=float("inf")),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ValueError, match=r"margin|kl_weight|pairing|window_weights|mean"):
+    with pytest.raises(ValueError, match=r"margin|kl_weight|pairing|nearness|mean"):
         settings()

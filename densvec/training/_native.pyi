@@ -14,7 +14,7 @@ class Kernel:
         *,
         margin: float,
         kl_weight: float,
-        weighted: bool = False,
+        nearness: float = 0.0,
         residual: bool = False,
         workers: int = 1,
         instruction_set: str | None = None,

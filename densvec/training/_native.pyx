@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from densvec.training._vector cimport (
-    adam, add_scaled, best_instruction_set, descend, distances, dot, exponential, plan_moves, pull_diagonal, pull_diagonal_gradient,
+    adam, add_scaled, best_instruction_set, distances, dot, exponential, plan_moves, pull_diagonal, pull_diagonal_gradient,
     precisions as invert, pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
 )
 from densvec.training._windows cimport (
@@ -57,7 +57,6 @@ cdef struct Tables:              # what is trained: arrays borrowed from wv and 
     int units                    # H in whole blocks: the row of a layer
     int outputs                  # D + spread in whole blocks: the row of the heads
     bint residual                # whether a posterior's mean is its prior's mean, shifted by the encoder
-    bint scaled                  # whether its log-variance is its prior's, shifted
     void* means                  # (V, D)
     void* log_variances          # (V, spread)
     void* embeddings             # (V, E)
@@ -96,7 +95,7 @@ cdef struct Scratch:             # TMP, one per worker
     void* projected              # (distinct, 2, units) each word as a context, then as a centre
     void* hidden                 # (tile, units); its gradient replaces it
     void* posteriors             # (tile, outputs) mean, then log-variance
-    void* variance               # (spread,) of one centre's posterior
+    void* variances              # (tile, spread)
     void* d_layers
     void* d_heads
     void* d_projected
@@ -159,13 +158,15 @@ cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scra
                  floating* kind) noexcept nogil:
     """Infer the posteriors of the centres first..last-1; low is the first position that their windows reach."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
-    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i
+    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i, d
     cdef floating* layers = <floating*> scratch.layers
     cdef floating* heads = <floating*> scratch.heads
     cdef floating* inputs = <floating*> scratch.inputs
     cdef floating* projected = <floating*> scratch.projected
     cdef floating* hidden = <floating*> scratch.hidden
     cdef floating* posteriors = <floating*> scratch.posteriors
+    cdef floating* variances = <floating*> scratch.variances
+    cdef floating low_bound = POSTERIOR_LOW, high_bound = POSTERIOR_HIGH
 
     copy_columns(layers, 2 * units, <floating*> tables.weights[CONTEXT_LAYER], H, E, H)
     copy_columns(layers + units, 2 * units, <floating*> tables.weights[CENTRE_LAYER], H, E, H)
@@ -187,26 +188,10 @@ cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scra
         memcpy(posteriors + i * outputs, tables.weights[MEAN_BIAS], D * sizeof(floating))
         memcpy(posteriors + i * outputs + D, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
     gemm(c'N', c'N', tile, outputs, H, hidden, units, heads, outputs, 1, posteriors, outputs)
-
-
-cdef void complete_posterior(const void* loops, Tables* tables, Scratch* scratch, int centre, size_t word,
-                             floating* kind) noexcept nogil:
-    """Add the prior to a residual posterior, and find its variance.
-
-    Only when the centre's turn comes: a word that the tile has often moves at each of its occurrences.
-    """
-    cdef int D = tables.size, spread = tables.spread, d
-    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* log_variance = mean + D
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating low = POSTERIOR_LOW, high = POSTERIOR_HIGH
-    if tables.residual:
-        add_scaled(loops, mean, <floating> 1, (<floating*> tables.means) + word * D, D)
-    if tables.scaled:
-        add_scaled(loops, log_variance, <floating> 1, (<floating*> tables.log_variances) + word * spread, spread)
-    for d in range(spread):
-        variance[d] = min(max(log_variance[d], low), high)
-    exponential(loops, variance, variance, spread)
+    for i in range(tile):
+        for d in range(spread):
+            variances[i * spread + d] = min(max(posteriors[i * outputs + D + d], low_bound), high_bound)
+    exponential(loops, variances, variances, tile * spread)
 
 
 cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, floating* scores) noexcept nogil:
@@ -214,7 +199,7 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
     cdef int D = tables.size, k
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
+    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
     cdef floating* means = <floating*> tables.means
     cdef floating* log_variances = <floating*> tables.log_variances
     cdef floating** addresses = <floating**> scratch.addresses
@@ -244,7 +229,7 @@ cdef void move_rows(const void* loops, Tables* tables, double mean_rate, double 
     cdef int D = tables.size, k, active = 0
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
+    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
     cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
     cdef floating* d_log_variance = d_mean + D
     cdef floating* means = <floating*> tables.means
@@ -285,7 +270,7 @@ cdef void sum_gradients(const void* loops, Tables* tables, Gradients* gradients,
     cdef int D = tables.size, k
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
+    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
     cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
     cdef floating* d_log_variance = d_mean + D
     cdef floating* means = <floating*> tables.means
@@ -328,7 +313,7 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
     """Take the centres first..last-1 one by one: loss, gradient of the posterior, update of the priors."""
     cdef int D = tables.size, spread = tables.spread, outputs = tables.outputs
     cdef int i, c, d, positives, count
-    cdef size_t prior, row_bytes = D * sizeof(floating)
+    cdef size_t row_bytes = D * sizeof(floating)
     cdef double hinge, kl
     cdef floating* scores = <floating*> scratch.scores
     cdef floating* shares = <floating*> scratch.shares
@@ -345,7 +330,9 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
             prefetch(tables.means, text.tokens + text.right[i + 1], 1, row_bytes)
         count = list_targets(text, i, scratch.rows) + 1
         scratch.rows[count - 1] = text.tokens[i]
-        complete_posterior(loops, tables, scratch, c, text.tokens[i], kind)
+        if tables.residual:  # only now: a word that the tile has often moves at each of its occurrences
+            add_scaled(loops, (<floating*> scratch.posteriors) + c * outputs, <floating> 1,
+                       (<floating*> tables.means) + <size_t> text.tokens[i] * D, D)
         score_rows(loops, tables, scratch, c, count, scores)
         hinge = hinge_of(loops, text, i, margin, scores, <floating*> scratch.weights, shares)
         shares[count - 1] = kl_weight
@@ -374,13 +361,6 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
             d_log_variance[d] -= <floating> (kl_weight * (D // spread) / 2)
             if log_variance[d] <= POSTERIOR_LOW or log_variance[d] >= POSTERIOR_HIGH:
                 d_log_variance[d] = 0
-        if tables.scaled:
-            prior = <size_t> text.tokens[i] * spread
-            if gradients != NULL:
-                add_scaled(loops, (<floating*> gradients.log_variances) + prior, <floating> 1, d_log_variance, spread)
-            else:  # natural gradient, as that of the other rows
-                descend(loops, (<floating*> tables.log_variances) + prior, d_log_variance,
-                        <floating> (rates.log_variance * 2 * spread / D), <floating> -PRIOR_BOUND, <floating> PRIOR_BOUND, spread)
 
 
 cdef void propagate(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int distinct,
@@ -523,7 +503,7 @@ cdef class Workspace:
         s.projected = calloc(halo * 2 * units, number)
         s.hidden = calloc(TILE * units, number)
         s.posteriors = calloc(TILE * outputs, number)
-        s.variance = calloc(spread, number)
+        s.variances = calloc(TILE * spread, number)
         s.d_layers = calloc(E * 2 * units, number)
         s.d_heads = calloc(units * outputs, number)
         s.d_projected = calloc(halo * 2 * units, number)
@@ -561,16 +541,15 @@ cdef class Kernel:
     cdef object dtype
     cdef list workspaces
     cdef const void* loops
-    cdef double margin, kl_weight
-    cdef bint weighted
+    cdef double margin, kl_weight, nearness
     cdef readonly str instruction_set
 
-    def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, bint weighted=False, bint residual=False,
+    def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0, bint residual=False,
                  int workers=1, str instruction_set=None):
         self.arrays = {**arrays, **state}  # keeps them alive
         self.margin = margin
         self.kl_weight = kl_weight
-        self.weighted = weighted
+        self.nearness = nearness
         self.workspaces = [Workspace() for _ in range(workers)]
         dtype = self.dtype = arrays["means"].dtype
         self.instruction_set = instruction_set or best_instruction_set().decode()
@@ -587,7 +566,6 @@ cdef class Kernel:
         }
         cdef Tables* t = &self.tables
         t.size, t.spread, t.inputs, t.hidden, t.residual = size, spread, inputs, hidden, residual
-        t.scaled = residual and spread == 1
         t.units, t.outputs = whole_blocks(hidden), whole_blocks(size + spread)
         t.means = address(arrays["means"], "means", dtype, (words, size))
         t.log_variances = address(arrays["log_variances"], "log_variances", dtype, (words, spread))
@@ -623,7 +601,7 @@ cdef class Kernel:
         if not len(chunk.tokens) or not len(chunk.negatives):
             return 0.0, 0.0, 0
         cdef Windows text
-        kept = find_windows(chunk, &text, self.weighted)  # noqa: F841, what `text` points into
+        kept = find_windows(chunk, &text, self.nearness)  # noqa: F841, what `text` points into
         cdef int negatives = text.per if text.shared else text.per * text.widest
         cdef int halo = min(text.n, <int> TILE + 2 * text.widest)
         cdef Workspace workspace = self.workspaces[worker]

@@ -12,7 +12,7 @@ The code is written for float and double: training uses float, the gradient chec
 
 from cython cimport floating
 from libc.math cimport INFINITY, log
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from densvec.training._vector cimport add_scaled, dot, dots, exchange, exponential
 from densvec.training._windows cimport (
@@ -60,7 +60,10 @@ cdef inline double log_sum(const floating* odds, int count) noexcept nogil:
 
 cdef double predict(const void* loops, Tables* tables, Gradients* gradients, Scratch* scratch, size_t centre, int positives,
                     int count, floating weight, floating rate) noexcept nogil:
-    """Predict the targets from the centre and take a step; return the loss, in which each negative has that weight."""
+    """Predict the targets from the centre and take a step; return the loss, in which each negative has that weight.
+
+    A diverging run is never let overflow: it returns an infinite loss, on which the loop stops.
+    """
     cdef int D = tables.size, k
     cdef floating* vector = (<floating*> tables.vectors) + centre * D
     cdef floating** rows = <floating**> scratch.rows
@@ -68,6 +71,8 @@ cdef double predict(const void* loops, Tables* tables, Gradients* gradients, Scr
     cdef floating* gains = <floating*> scratch.gains
     cdef floating* change = <floating*> scratch.change
     cdef floating largest = LARGEST_SCORE
+    if not dot(loops, vector, vector, D) < min(LARGEST_SQUARE, LARGEST_SQUARE / (<double> rate * rate)):
+        return INFINITY
 
     # odds = exp(-contexts[positives] @ vector), exp(contexts[negatives] @ vector): of being wrong
     for k in range(count):
@@ -96,11 +101,10 @@ cdef double predict(const void* loops, Tables* tables, Gradients* gradients, Scr
 cdef void run(const void* loops, Tables* tables, Gradients* gradients, Windows* windows, Scratch* scratch, double alpha,
               Totals* totals, floating* kind) noexcept nogil:
     """Train on a chunk, or sum its gradients; `kind` only tells the number type."""
-    cdef int D = tables.size, i, positives, count
+    cdef int D = tables.size, i, j, positives, count
+    cdef const int* negatives
     cdef size_t bytes = D * sizeof(floating)
     cdef size_t centre
-    cdef floating* vector
-    cdef double limit = min(LARGEST_SQUARE, LARGEST_SQUARE / (alpha * alpha))
     for i in range(windows.n):
         centre = windows.tokens[i]
         if i + 1 < windows.n:
@@ -108,16 +112,20 @@ cdef void run(const void* loops, Tables* tables, Gradients* gradients, Windows* 
         positives = windows.right[i] - windows.left[i]
         if positives == 0:
             continue
+        negatives = negatives_of(windows, i)
         totals.centres += 1
-        vector = (<floating*> tables.vectors) + centre * D
-        if not dot(loops, vector, vector, D) < limit:  # never let a diverging run overflow; the loop stops on this loss
-            totals.loss = INFINITY
-            continue
-        count = list_targets(windows, i, scratch.targets)
         if i + 1 < windows.n:
             prefetch(tables.contexts, negatives_of(windows, i + 1), negative_count(windows, i + 1), bytes)
-        totals.loss += predict(loops, tables, gradients, scratch, centre, positives, count,
-                               <floating> (positives if windows.shared else 1), <floating> alpha)
+        if windows.shared:
+            count = list_targets(windows, i, scratch.targets)
+            totals.loss += predict(loops, tables, gradients, scratch, centre, positives, count, <floating> positives, <floating> alpha)
+            continue
+        for j in range(windows.left[i], windows.right[i] + 1):  # pair after pair, each from where the last has left the centre
+            if j != i:
+                scratch.targets[0] = windows.tokens[j]
+                memcpy(scratch.targets + 1, negatives, windows.per * sizeof(int))
+                negatives += windows.per
+                totals.loss += predict(loops, tables, gradients, scratch, centre, 1, 1 + windows.per, <floating> 1, <floating> alpha)
 
 
 cdef class Kernel:

@@ -14,7 +14,7 @@ cdef struct Windows:
     const int* negatives         # (n, per) or (pairs, per)
     int per                      # negatives per centre or per pair
     bint shared                  # per centre
-    bint weighted                # whether near positives count more
+    double nearness              # how much more near positives count
     const int* radii
     int* left                    # first and last position of each window, and the first pair of each centre
     int* right
@@ -26,7 +26,7 @@ cdef inline size_t begin(object array):
     return array.ctypes.data
 
 
-cdef inline object find_windows(object chunk, Windows* windows, bint weighted=False):  # OUT: windows
+cdef inline object find_windows(object chunk, Windows* windows, double nearness=0):  # OUT: windows
     """Describe a chunk; return the memory that must outlive the description."""
     memory = np.empty((3, len(chunk.tokens)), np.int32)
     windows.n = <int> len(chunk.tokens)
@@ -34,7 +34,7 @@ cdef inline object find_windows(object chunk, Windows* windows, bint weighted=Fa
     windows.negatives = <const int*> begin(chunk.negatives)
     windows.per = chunk.negatives.shape[1]
     windows.shared = chunk.pairing == "shared"
-    windows.weighted = weighted
+    windows.nearness = nearness
     windows.left = <int*> begin(memory)
     windows.right = windows.left + windows.n
     windows.pair = windows.right + windows.n
@@ -94,11 +94,10 @@ cdef inline double hinge_of(const void* loops, Windows* windows, int i, double m
 
 cdef inline void weigh(Windows* windows, int i, floating* weights) noexcept nogil:  # OUT: weights
     """Say how much each positive of centre i counts, an equal share of it for each of its negatives."""
-    cdef int radius = windows.radii[i], left = windows.left[i], j, distance
-    cdef floating one = (<floating> 1) / windows.per
+    cdef int reach = windows.radii[i] + 1, left = windows.left[i], j, distance
     for j in range(windows.right[i] - left):
         distance = i - left - j if left + j < i else left + j + 1 - i
-        weights[j] = 2 * one * (radius + 1 - distance) / (radius + 1) if windows.weighted else one
+        weights[j] = (1 + windows.nearness * (reach - 2 * distance) / reach) / windows.per
 
 
 cdef inline void prefetch(const void* table, const int* words, int count, size_t bytes) noexcept nogil:

@@ -59,7 +59,7 @@ class NativeBackend:
             self._state,
             margin=objective.margin,
             kl_weight=objective.kl_weight,
-            weighted=objective.window_weights == "linear",
+            nearness=objective.nearness,
             residual=wv.encoder.residual,
             workers=workers,
         )

@@ -51,15 +51,15 @@ class Objective:
 
         (1/K) Σ_j a_j Σ_k max(0, KL[q‖c_j] − KL[q‖n_k] + margin)  +  kl_weight · KL[q‖w]
 
-    The weights a_j are 1 (``window_weights="uniform"``), or fall with the distance d of c_j from the centre,
-    2·(r + 1 − d)/(r + 1) in a window of radius r ("linear"): as often as c_j would be in a window whose radius
-    is drawn from 1..r, times what makes their mean 1. The windows and the number of negatives are in the chunk.
+    The weights a_j fall with the distance d of c_j from the centre, a = 1 + nearness·(r + 1 − 2d)/(r + 1) in a
+    window of radius r, and are 1 on average. Nearness 0 is the paper; at 1 a word counts as often as it would
+    be in a window whose radius is drawn from 1..r. The windows and the number of negatives are in the chunk.
     """
 
     margin: float = 5.0
     kl_weight: float = 1.0
     pairing: str = "shared"
-    window_weights: str = "linear"
+    nearness: float = 0.4
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.margin) and self.margin >= 0):
@@ -68,13 +68,13 @@ class Objective:
             raise ValueError(f"kl_weight={self.kl_weight} is not a finite number of at least 0")
         if self.pairing not in ("shared", "paired"):
             raise ValueError(f"pairing={self.pairing!r} is unknown: use 'shared' or 'paired'")
-        if self.window_weights not in ("linear", "uniform"):
-            raise ValueError(f"window_weights={self.window_weights!r} is unknown: use 'linear' or 'uniform'")
+        if not 0 <= self.nearness <= 1:
+            raise ValueError(f"nearness={self.nearness} is not between 0 and 1")
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .075, .075, .06, .05 and 3e-4.
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .075, .075, .0675, .05 and 3e-4.
 
     Log-variances have two: ``log_variance`` for what the posteriors of the word itself say of them, and
     ``contrast`` for the hinge, as a context word or a negative. A prior covers its own posteriors the better,
@@ -83,7 +83,7 @@ class Rates:
 
     mean: float = 3.0
     log_variance: float = 3.0
-    contrast: float = 2.4
+    contrast: float = 2.7
     embedding: float = 2.0
     encoder: float = 0.012
 

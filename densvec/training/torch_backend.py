@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.training.minibatch import Minibatch, minibatches
 from densvec.training.settings import (
     ADAGRAD_EPSILON,
@@ -173,24 +172,19 @@ class TorchBackend:
         weights = dict(self.module.named_parameters())
         with self._autocast():
             losses, divergences, posteriors = self.module(batch, rows)
-        wanted = (*rows, *weights.values(), divergences, posteriors.log_variance)
+        wanted = (*rows, *weights.values(), divergences)
         found = torch.autograd.grad(losses.loss, wanted, allow_unused=True, materialize_grads=True)
         gradients = _Gradients(
             Rows(*found[:3]),
-            dict(zip(weights, found[3:-2], strict=True)),
-            found[-2],
-            self._own_log_variances(batch, rows, posteriors, found[-1]),
+            dict(zip(weights, found[3:-1], strict=True)),
+            found[-1],
+            self._own_log_variances(batch, rows, posteriors),
         )
         return Losses(*(value.detach() for value in losses)), rows, gradients
 
     @torch.no_grad()
-    def _own_log_variances(
-        self, batch: Minibatch, rows: Rows, posteriors: Posteriors, slope: Tensor
-    ) -> Tensor:
-        """Return what the posteriors of the words themselves say of their log-variances: that part of the gradient.
-
-        It is the slope of KL[q‖w] and, if residual posteriors move with their priors, `slope` at the posteriors.
-        """
+    def _own_log_variances(self, batch: Minibatch, rows: Rows, posteriors: Posteriors) -> Tensor:
+        """Return the part of the log-variances' gradient that is KL[q‖w]'s, from the words' own posteriors."""
         mean, log_variance = posteriors
         prior = rows.log_variances.index_select(0, batch.centres)
         square = (mean - rows.means.index_select(0, batch.centres)).square()
@@ -198,9 +192,6 @@ class TorchBackend:
             square = square.mean(1, keepdim=True)
         weight = self.module.objective.kl_weight * mean.shape[1] / prior.shape[1]
         own = weight * 0.5 * (1 - (log_variance.exp() + square) * (-prior).exp())
-        if self.module.residual and prior.shape[1] == 1:
-            low, high = LOG_VARIANCE_BOUNDS
-            own += slope * ((log_variance > low) & (log_variance < high))
         return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
 
     def _autocast(self) -> AbstractContextManager[Any]:

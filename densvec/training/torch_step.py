@@ -76,8 +76,6 @@ class TorchStep(nn.Module):
         mean, log_variance = mean.to(dtype), log_variance.to(dtype)
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
-            if log_variance.shape[1] == 1:
-                log_variance = log_variance + F.embedding(batch.centres, rows.log_variances)
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
     def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
@@ -111,9 +109,9 @@ class TorchStep(nn.Module):
         if self.objective.pairing == "shared":
             negatives = negatives.index_select(0, batch.pairs.centres)
         violations = (positives[:, None] - negatives + self.objective.margin).relu().sum(1)  # (P,)
-        if self.objective.window_weights == "linear":
-            reach = batch.radii + 1
-            violations = violations * (2 * (reach - batch.distances)) / reach
+        if self.objective.nearness:
+            reach = (batch.radii + 1).to(violations.dtype)
+            violations = violations * (1 + self.objective.nearness * (1 - 2 * batch.distances / reach))
         hinge = violations.sum() / batch.negative
         kl = priors.sum()
         return Losses(hinge + self.objective.kl_weight * kl, hinge, kl)
