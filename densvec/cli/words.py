@@ -116,9 +116,15 @@ def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]
         if not folded or (folded[0] != first and folded[-1] != last):
             continue
         matcher.set_seq1(folded)
-        if matcher.quick_ratio() >= 0.7 and (ratio := matcher.ratio()) >= 0.7:
+        if matcher.quick_ratio() >= 0.7 and (ratio := max(matcher.ratio(), _ends_alike(folded, wanted))) >= 0.7:
             found.append((-ratio, rank, known))  # of equal spellings, the more frequent word first
     return [known for _, _, known in sorted(found)[:count]]
+
+
+def _ends_alike(a: str, b: str) -> float:
+    """Return which part of two words their beginnings and ends share: SequenceMatcher misses it in 'axaaa', 'aaaaa'."""
+    shared = len(os.path.commonprefix([a, b])) + len(os.path.commonprefix([a[::-1], b[::-1]]))
+    return 2 * min(shared, len(a), len(b)) / (len(a) + len(b))
 
 
 class Marked(NamedTuple):
