@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -123,8 +122,12 @@ def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]
 
 def _ends_alike(a: str, b: str) -> float:
     """Return which part of two words their beginnings and ends share: SequenceMatcher misses it in 'axaaa', 'aaaaa'."""
-    shared = len(os.path.commonprefix([a, b])) + len(os.path.commonprefix([a[::-1], b[::-1]]))
+    shared = _shared_beginning(a, b) + _shared_beginning(a[::-1], b[::-1])
     return 2 * min(shared, len(a), len(b)) / (len(a) + len(b))
+
+
+def _shared_beginning(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 class Marked(NamedTuple):
