@@ -198,7 +198,7 @@ class BayesianSkipGram(DensityModel):
         pairing: str = "shared",
         covariance: str = "spherical",
         residual: bool = True,
-        nearness: float = 0.4,
+        nearness: float = 0.6,
         kl_weight: float = 1.0,
         rates: Rates | Mapping[str, float] | None = None,
         backend: str = "auto",

@@ -121,7 +121,7 @@ def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]
 
 
 def _ends_alike(a: str, b: str) -> float:
-    """Return which part of two words their beginnings and ends share: SequenceMatcher misses it in 'axaaa', 'aaaaa'."""
+    """Return which part of two words their beginnings and ends share (SequenceMatcher: .6 of 'axaaa', 'aaaaa')."""
     shared = _shared_beginning(a, b) + _shared_beginning(a[::-1], b[::-1])
     return 2 * min(shared, len(a), len(b)) / (len(a) + len(b))
 

@@ -59,7 +59,7 @@ class Objective:
     margin: float = 5.0
     kl_weight: float = 1.0
     pairing: str = "shared"
-    nearness: float = 0.4
+    nearness: float = 0.6
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.margin) and self.margin >= 0):
@@ -74,7 +74,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .075, .075, .0675, .05 and 3e-4.
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .075, .075, .0713, .05 and 3e-4.
 
     Log-variances have two: ``log_variance`` for what the posteriors of the word itself say of them, and
     ``contrast`` for the hinge, as a context word or a negative. A prior covers its own posteriors the better,
@@ -83,7 +83,7 @@ class Rates:
 
     mean: float = 3.0
     log_variance: float = 3.0
-    contrast: float = 2.7
+    contrast: float = 2.85
     embedding: float = 2.0
     encoder: float = 0.012
 
