@@ -52,9 +52,10 @@ class ConcatenatingStep(TorchStep):
         active = (torch.cat((context, centre), dim=1) @ layer).relu()
         hidden = active.new_zeros(len(batch.centres), active.shape[1]).index_add(0, pairs.centres, active)
         mean = hidden @ self.mean_head + self.mean_bias
+        log_variance = hidden @ self.variance_head + self.variance_bias
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
-        log_variance = hidden @ self.variance_head + self.variance_bias
+            log_variance = log_variance + F.embedding(batch.centres, rows.log_variances.detach())
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
 

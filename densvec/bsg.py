@@ -103,9 +103,10 @@ class BayesianSkipGram(DensityModel):
     covariance : {"spherical", "diagonal"}
         One variance for each density, or one for each of its dimensions.
     residual : bool
-        Whether the network gives the posterior mean's shift from the prior's, μ_q = μ_w + hU + b, instead of
-        the whole mean, μ_q = hU + b, as in the paper. A context then only has to say what it changes, which
-        trains faster and better (``docs/recipe.md``).
+        Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b and
+        log v_q = log v_w + hW + b', instead of the whole density, hU + b and hW + b', as in the paper. A
+        context then only has to say what it changes, which trains faster and better (``docs/recipe.md``),
+        and the more it says the surer is the posterior.
     nearness : float
         How much more near context words count in the loss: 0 not at all, as in the paper, 1 as much as they do
         on average where windows are shrunk. The network reads all alike in any case.
@@ -198,7 +199,7 @@ class BayesianSkipGram(DensityModel):
         pairing: str = "shared",
         covariance: str = "spherical",
         residual: bool = True,
-        nearness: float = 0.6,
+        nearness: float = 1.0,
         kl_weight: float = 1.0,
         rates: Rates | Mapping[str, float] | None = None,
         backend: str = "auto",
@@ -375,7 +376,8 @@ class BayesianSkipGram(DensityModel):
             return None
         words = len(wv)
         offsets = np.arange(words + 1) * len(known)
-        posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets, wv.vectors))
+        priors = (wv.vectors, log_variances)
+        posteriors = _gaussian(*encoder.posteriors(np.arange(words), known * words, offsets, priors))
         scores = -posteriors.kl(_gaussian(wv.vectors, log_variances))
         for row in known:
             scores -= posteriors.kl(_gaussian(wv.vectors[row], log_variances[row])) / len(known)

@@ -40,7 +40,8 @@ class Encoder:
     variance_head : numpy.ndarray, shape (H, 1) or (H, D)
     variance_bias : numpy.ndarray, shape (1,) or (D,)
     residual : bool, optional
-        Whether the network gives the shift of the posterior's mean from the prior's, instead of the mean.
+        Whether the network gives the shifts of the posterior's mean and log-variance from the prior's instead
+        of the mean and log-variance themselves.
 
     Examples
     --------
@@ -114,7 +115,7 @@ class Encoder:
         centres: npt.ArrayLike,
         contexts: npt.ArrayLike,
         offsets: npt.ArrayLike,
-        prior_means: Floats | None = None,
+        priors: tuple[Floats, Floats] | None = None,
     ) -> tuple[Floats, Floats]:
         """Infer the posteriors of many windows at once.
 
@@ -126,8 +127,8 @@ class Encoder:
             Rows of the context words, window after window.
         offsets : array_like of int, shape (n + 1,)
             Window i has the context words ``contexts[offsets[i]:offsets[i + 1]]``.
-        prior_means : numpy.ndarray, shape (n, D), optional
-            Prior means of the centre words; a residual encoder needs them, another leaves them unread.
+        priors : (means, log_variances) of shapes (n, D) and (n, 1) or (n, D), optional
+            Those of the centre words; a residual encoder needs them, another leaves them unread.
 
         Returns
         -------
@@ -139,9 +140,10 @@ class Encoder:
         log_variances = hidden @ self.variance_head + self.variance_bias
         means = hidden @ self.mean_head + self.mean_bias
         if self.residual:
-            if prior_means is None:
-                raise ValueError("a residual encoder shifts the priors: give prior_means")
-            means += prior_means
+            if priors is None:
+                raise ValueError("a residual encoder shifts the priors: give priors")
+            means += priors[0]
+            log_variances += priors[1]
         return means, np.clip(log_variances, *LOG_VARIANCE_BOUNDS)
 
     def _hidden(self, centres: Integers, contexts: Integers, offsets: Integers) -> Floats:

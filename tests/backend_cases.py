@@ -12,7 +12,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from densvec._corpus import Chunk
 from densvec.encoder import LOG_VARIANCE_BOUNDS, Encoder
-from densvec.training.settings import Objective, Rates
+from densvec.training.settings import SHRINKAGE, Objective, Rates
 
 WEIGHTS = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
 
@@ -73,6 +73,16 @@ def arrays_of(wv):
     return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
 
 
+def windows_of(chunk):
+    """Each centre that has context, with its context words."""
+    for a, b in pairwise(chunk.sentences):
+        for i in range(a, b):
+            radius = chunk.radii[i]
+            contexts = [chunk.tokens[j] for j in range(max(a, i - radius), min(b - 1, i + radius) + 1) if j != i]
+            if contexts:
+                yield chunk.tokens[i], contexts
+
+
 def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
     """Loss, hinge, kl, centres and gradients of Eq. 7, pair by pair, as the paper writes it."""
     t = {
@@ -112,6 +122,7 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
             log_variance = hidden @ t["variance_head"] + t["variance_bias"]
             if wv.encoder.residual:
                 mean = mean + t["means"][word]
+                log_variance = log_variance + t["log_variances"][word].detach()
             q = gaussian(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
             for j in contexts:
                 negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
@@ -173,10 +184,36 @@ class BackendCases:
         whole = eq7(chunk, wv, objective)[-1]["log_variances"]
         own = eq7(chunk, wv, objective, hinge_moves_log_variances=False)[-1]["log_variances"]
         before = wv.log_variances.copy()
-        self.backend(wv, objective, Rates(0.0, 2.0, 0.7, 0.0, 0.0)).step(chunk, alpha)
+        rates = Rates(mean=0.0, log_variance=2.0, contrast=0.7, coverage=0.0, embedding=0.0, encoder=0.0)
+        self.backend(wv, objective, rates).step(chunk, alpha)
         fisher = 2.0 if covariance == "spherical" else 0.5
         expected = (2.0 * own + 0.7 * (whole - own)) / fisher
         np.testing.assert_allclose((before - wv.log_variances) / alpha, expected, rtol=1e-4, atol=1e-4)
+
+    @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+    def test_coverage_widens_the_words_that_are_stretched_more_than_typical(self, covariance):
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=True)
+        chunk, alpha, typical = make_chunk(SENTENCES, window=3), 1e-8, (1.7, 0.3)
+        before, met = wv.log_variances.copy(), []
+        expected = np.zeros_like(before)
+        for centre, contexts in windows_of(chunk):
+            priors = wv.vectors[[centre]], before[[centre]]
+            (mean,), (log_variance,) = wv.encoder.posteriors([centre], contexts, [0, len(contexts)], priors)
+            for word in contexts:
+                square = (mean - wv.vectors[word]) ** 2
+                moment = np.exp(log_variance) + (square.mean() if covariance == "spherical" else square)
+                stretch = moment / np.exp(before[word])
+                expected[word] += stretch - typical[0] + SHRINKAGE * (typical[1] - before[word])
+                met.append((stretch.mean(), before[word].mean()))
+        state = self.backend(wv).state()
+        state["typical_word"][:] = typical
+        rates = Rates(mean=0.0, log_variance=0.0, contrast=0.0, coverage=2.0, embedding=0.0, encoder=0.0)
+        backend = self.backend(wv, rates=rates, state=state)
+        backend.step(chunk, alpha)
+        np.testing.assert_allclose((wv.log_variances - before) / alpha, 2.0 * expected, rtol=1e-4, atol=1e-4)
+        moved = (backend.state()["typical_word"] - typical) / (np.mean(met, axis=0) - typical)
+        assert moved[0] == pytest.approx(moved[1], rel=1e-4)
+        assert 0 < moved[0] < 0.1  # a running mean
 
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
     @given(data=st.data())
@@ -299,6 +336,7 @@ class BackendCases:
         words = len(whole.vectors)
         assert {name: array.shape for name, array in state.items()} == {
             "embedding_squares": (words,),
+            "typical_word": (2,),
             "adam_steps": (1,),
             **{f"adam_first.{name}": whole.encoder.arrays()[name].shape for name in WEIGHTS},
             **{f"adam_second.{name}": whole.encoder.arrays()[name].shape for name in WEIGHTS},

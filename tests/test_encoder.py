@@ -66,16 +66,17 @@ def test_many_windows_do_not_depend_on_their_company():
 
 def test_a_residual_encoder_shifts_the_priors():
     plain, residual = make(), replace(make(), residual=True)
-    priors = np.random.default_rng(2).normal(size=(2, D))
+    rng = np.random.default_rng(2)
+    priors = rng.normal(size=(2, D)), rng.normal(size=(2, 1))
     window = [3, 4], [5, 6, 7], [0, 2, 3]
     means, log_variances = plain.posteriors(*window)
-    shifted, same = residual.posteriors(*window, priors)
-    assert_allclose(shifted, priors + means)
-    assert_array_equal(same, log_variances)
+    shifted_means, shifted_log_variances = residual.posteriors(*window, priors)
+    assert_allclose(shifted_means, priors[0] + means)
+    assert_allclose(shifted_log_variances, priors[1] + log_variances)
     assert_array_equal(plain.posteriors(*window, priors)[0], means)
     assert residual.with_rows(np.arange(3)).residual
     assert "residual" not in residual.arrays()
-    with pytest.raises(ValueError, match="give prior_means"):
+    with pytest.raises(ValueError, match="give priors"):
         residual.posteriors(*window)
 
 

@@ -93,7 +93,7 @@ class EncoderTowardsContext:
     def __init__(self, means):
         self.means = means
 
-    def posteriors(self, centres, contexts, offsets, prior_means):
+    def posteriors(self, centres, contexts, offsets, priors):
         sums = np.add.reduceat(self.means[contexts], offsets[:-1], axis=0)
         context = sums / np.diff(offsets)[:, None]
         return (self.means[centres] + context) / 2, np.zeros((len(centres), 1))

@@ -116,7 +116,7 @@ class ContextIsTheMeaning:
     def __init__(self, means):
         self.means = means
 
-    def posteriors(self, centres, contexts, offsets, prior_means):
+    def posteriors(self, centres, contexts, offsets, priors):
         return self.means[contexts].mean(axis=0, keepdims=True), np.full((1, 1), -2.0)
 
 

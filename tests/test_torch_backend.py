@@ -56,7 +56,7 @@ def test_minibatches_of_any_size_see_the_same_centres(pairing):
 @pytest.mark.parametrize("residual", [False, True])
 def test_small_steps_follow_the_gradients(covariance, residual):
     """In the limit of small rates each rule is its textbook form, whatever holds large steps back."""
-    alpha, rates = 1e-9, Rates(mean=3.0, log_variance=2.0, contrast=2.0, embedding=0.5, encoder=0.1)
+    alpha, rates = 1e-9, Rates(3.0, log_variance=2.0, contrast=2.0, coverage=0.0, embedding=0.5, encoder=0.1)
     wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
     before = {name: array.copy() for name, array in arrays_of(wv).items()}
     backend = TorchBackend(wv, Objective(), rates, device="cpu", batch_centres=1000)

@@ -54,7 +54,7 @@ def posteriors(lexicon: Lexicon, windows: Windows) -> tuple[FloatArray, FloatArr
     if has_context.any():
         offsets = np.concatenate([[0], np.cumsum(lengths[has_context])])
         centres = windows.centres[has_context]
-        inferred = encoder.posteriors(centres, windows.contexts, offsets, lexicon.means[centres])
+        inferred = encoder.posteriors(centres, windows.contexts, offsets, (lexicon.means[centres], lv[centres]))
         means[has_context], log_variances[has_context] = inferred
     return means, log_variances
 

@@ -220,7 +220,8 @@ class Inference(Search):
     def _posteriors(self, centres: Integers, contexts: Integers, offsets: Integers) -> Gaussian:
         """Return the posteriors of windows of rows; the prior where there is no context."""
         encoder, log_priors = self._known_encoder(), self._known_log_variances()
-        means, log_variances = encoder.posteriors(centres, contexts, offsets, self.vectors[centres])
+        priors = (self.vectors[centres], log_priors[centres])
+        means, log_variances = encoder.posteriors(centres, contexts, offsets, priors)
         alone = np.flatnonzero(offsets[1:] == offsets[:-1])
         if len(alone):
             means[alone] = self.vectors[centres[alone]]

@@ -26,6 +26,7 @@ class Kernel:
         mean: float,
         log_variance: float,
         contrast: float,
+        coverage: float,
         embedding: float,
         encoder: float,
         worker: int = 0,

@@ -15,8 +15,8 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from densvec.training._vector cimport (
-    adam, add_scaled, best_instruction_set, distances, dot, exponential, plan_moves, pull_diagonal, pull_diagonal_gradient,
-    precisions as invert, pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
+    adam, add_scaled, best_instruction_set, cover_diagonal, distances, dot, exponential, plan_moves, pull_diagonal,
+    pull_diagonal_gradient, precisions as invert, pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
 )
 from densvec.training._windows cimport (
     Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
@@ -26,7 +26,7 @@ import numpy as np
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.training.settings import (
-    ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS,
+    ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SHRINKAGE, TYPICAL_MEMORY,
 )
 
 cdef enum:
@@ -44,6 +44,8 @@ cdef double POSTERIOR_HIGH = LOG_VARIANCE_BOUNDS[1]
 cdef double PRIOR_BOUND = PRIOR_LOG_VARIANCE_BOUNDS[1]
 cdef double ADAGRAD_FLOOR = ADAGRAD_EPSILON
 cdef double ADAM_FLOOR = ADAM_EPSILON
+cdef double MEMORY = TYPICAL_MEMORY
+cdef double SHRINK = SHRINKAGE
 
 assert ADAM_BETAS == (0.9, 0.999), "_vector_loops.h has these constants"
 assert LOG_VARIANCE_STEP == 1.0 and PRIOR_LOG_VARIANCE_BOUNDS[0] == -PRIOR_LOG_VARIANCE_BOUNDS[1]
@@ -56,11 +58,12 @@ cdef struct Tables:              # what is trained: arrays borrowed from wv and 
     int hidden                   # H
     int units                    # H in whole blocks: the row of a layer
     int outputs                  # D + spread in whole blocks: the row of the heads
-    bint residual                # whether a posterior's mean is its prior's mean, shifted by the encoder
+    bint residual                # whether a posterior is its prior, shifted by the encoder
     void* means                  # (V, D)
     void* log_variances          # (V, spread)
     void* embeddings             # (V, E)
     void* squares                # (V,) Adagrad's sums for the embeddings
+    void* typical                # (2,) stretch and log-variance of the typical word
     void* weights[WEIGHTS]
     void* first[WEIGHTS]         # Adam's moments
     void* second[WEIGHTS]
@@ -77,6 +80,7 @@ cdef struct Rates:
     double mean
     double log_variance          # by the divergence from the prior
     double contrast              # of log-variances by the hinge
+    double coverage              # of log-variances by their stretch
     double embedding
     double encoder
 
@@ -95,7 +99,8 @@ cdef struct Scratch:             # TMP, one per worker
     void* projected              # (distinct, 2, units) each word as a context, then as a centre
     void* hidden                 # (tile, units); its gradient replaces it
     void* posteriors             # (tile, outputs) mean, then log-variance
-    void* variances              # (tile, spread)
+    void* variance               # (spread,) of one centre's posterior
+    void* steepness              # (spread,) of its hinge
     void* d_layers
     void* d_heads
     void* d_projected
@@ -158,15 +163,13 @@ cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scra
                  floating* kind) noexcept nogil:
     """Infer the posteriors of the centres first..last-1; low is the first position that their windows reach."""
     cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
-    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i, d
+    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i
     cdef floating* layers = <floating*> scratch.layers
     cdef floating* heads = <floating*> scratch.heads
     cdef floating* inputs = <floating*> scratch.inputs
     cdef floating* projected = <floating*> scratch.projected
     cdef floating* hidden = <floating*> scratch.hidden
     cdef floating* posteriors = <floating*> scratch.posteriors
-    cdef floating* variances = <floating*> scratch.variances
-    cdef floating low_bound = POSTERIOR_LOW, high_bound = POSTERIOR_HIGH
 
     copy_columns(layers, 2 * units, <floating*> tables.weights[CONTEXT_LAYER], H, E, H)
     copy_columns(layers + units, 2 * units, <floating*> tables.weights[CENTRE_LAYER], H, E, H)
@@ -188,10 +191,25 @@ cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scra
         memcpy(posteriors + i * outputs, tables.weights[MEAN_BIAS], D * sizeof(floating))
         memcpy(posteriors + i * outputs + D, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
     gemm(c'N', c'N', tile, outputs, H, hidden, units, heads, outputs, 1, posteriors, outputs)
-    for i in range(tile):
-        for d in range(spread):
-            variances[i * spread + d] = min(max(posteriors[i * outputs + D + d], low_bound), high_bound)
-    exponential(loops, variances, variances, tile * spread)
+
+
+cdef void complete_posterior(const void* loops, Tables* tables, Scratch* scratch, int centre, size_t word,
+                             floating* kind) noexcept nogil:
+    """Add the prior to a residual posterior, and find its variance. Its hinge moves the prior's mean, but not its log-variance.
+
+    Only when the centre's turn comes: a word that the tile has often moves at each of its occurrences.
+    """
+    cdef int D = tables.size, spread = tables.spread, d
+    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
+    cdef floating* log_variance = mean + D
+    cdef floating* variance = <floating*> scratch.variance
+    cdef floating low = POSTERIOR_LOW, high = POSTERIOR_HIGH
+    if tables.residual:
+        add_scaled(loops, mean, <floating> 1, (<floating*> tables.means) + word * D, D)
+        add_scaled(loops, log_variance, <floating> 1, (<floating*> tables.log_variances) + word * spread, spread)
+    for d in range(spread):
+        variance[d] = min(max(log_variance[d], low), high)
+    exponential(loops, variance, variance, spread)
 
 
 cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, floating* scores) noexcept nogil:
@@ -199,7 +217,7 @@ cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int ce
     cdef int D = tables.size, k
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
+    cdef floating* variance = <floating*> scratch.variance
     cdef floating* means = <floating*> tables.means
     cdef floating* log_variances = <floating*> tables.log_variances
     cdef floating** addresses = <floating**> scratch.addresses
@@ -229,7 +247,7 @@ cdef void move_rows(const void* loops, Tables* tables, double mean_rate, double 
     cdef int D = tables.size, k, active = 0
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
+    cdef floating* variance = <floating*> scratch.variance
     cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
     cdef floating* d_log_variance = d_mean + D
     cdef floating* means = <floating*> tables.means
@@ -270,7 +288,7 @@ cdef void sum_gradients(const void* loops, Tables* tables, Gradients* gradients,
     cdef int D = tables.size, k
     cdef size_t row
     cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = (<floating*> scratch.variances) + centre * tables.spread
+    cdef floating* variance = <floating*> scratch.variance
     cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
     cdef floating* d_log_variance = d_mean + D
     cdef floating* means = <floating*> tables.means
@@ -298,14 +316,45 @@ cdef void move_centre(const void* loops, Tables* tables, double rate, Scratch* s
     (The divergence from the prior does not change when both move.)
     """
     cdef int D = tables.size, spread = tables.spread, k, d
-    cdef floating steepness = 0
     cdef floating* precisions = <floating*> scratch.precisions
+    cdef floating* steepness = <floating*> scratch.steepness
+    cdef floating* mean = (<floating*> tables.means) + <size_t> scratch.rows[count] * D
+    cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
+    memset(steepness, 0, spread * sizeof(floating))
     for k in range(count):
-        for d in range(spread):
-            steepness += (shares[k] if shares[k] > 0 else -shares[k]) * precisions[k * spread + d]
-    add_scaled(loops, (<floating*> tables.means) + <size_t> scratch.rows[count] * D,
-               <floating> (-rate / (1 + rate * steepness / spread)),
-               (<floating*> scratch.d_posteriors) + centre * tables.outputs, D)
+        if shares[k] != 0:
+            add_scaled(loops, steepness, shares[k] if shares[k] > 0 else -shares[k], precisions + k * spread, spread)
+    if spread == 1:
+        add_scaled(loops, mean, <floating> (-rate / (1 + rate * steepness[0])), d_mean, D)
+    else:
+        for d in range(D):
+            mean[d] -= <floating> (rate / (1 + rate * steepness[d])) * d_mean[d]
+
+
+cdef void cover(const void* loops, Tables* tables, double rate, Scratch* scratch, int centre, int positives,
+                floating* sums) noexcept nogil:  # OUT: sums
+    """Widen the positives that are stretched more than is typical, narrow the others; add up stretches and log-variances."""
+    cdef int D = tables.size, k
+    cdef size_t row
+    cdef double stretch, log_variance, move
+    cdef floating* typical = <floating*> tables.typical
+    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
+    cdef floating* variance = <floating*> scratch.variance
+    cdef floating* precisions = <floating*> scratch.precisions
+    cdef floating* squared = <floating*> scratch.distances
+    cdef floating* log_variances = <floating*> tables.log_variances
+    for k in range(positives):
+        row = scratch.rows[k]
+        if tables.spread == 1:
+            stretch = (variance[0] + squared[k] / D) * precisions[k]
+            log_variance = log_variances[row]
+            move = rate * (stretch - typical[0] + SHRINK * (typical[1] - log_variance))
+            log_variances[row] = <floating> min(max(log_variance + min(max(move, -1.0), 1.0), -PRIOR_BOUND), PRIOR_BOUND)
+            sums[0] += <floating> stretch
+            sums[1] += <floating> log_variance
+        else:
+            cover_diagonal(loops, sums, log_variances + row * D, (<floating*> tables.means) + row * D, precisions + k * D,
+                           mean, variance, typical, <floating> rate, <floating> SHRINK, <floating> PRIOR_BOUND, D)
 
 
 cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, int first,
@@ -314,12 +363,16 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
     cdef int D = tables.size, spread = tables.spread, outputs = tables.outputs
     cdef int i, c, d, positives, count
     cdef size_t row_bytes = D * sizeof(floating)
-    cdef double hinge, kl
+    cdef long long pairs = 0
+    cdef double hinge, kl, weight
+    cdef floating* typical = <floating*> tables.typical
+    cdef floating sums[2]
     cdef floating* scores = <floating*> scratch.scores
     cdef floating* shares = <floating*> scratch.shares
     cdef floating* log_variance
     cdef floating* d_log_variance
     memset(scratch.d_posteriors, 0, (last - first) * outputs * sizeof(floating))
+    memset(sums, 0, sizeof(sums))
     for i in range(first, last):
         c = i - first
         positives = text.right[i] - text.left[i]
@@ -330,9 +383,7 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
             prefetch(tables.means, text.tokens + text.right[i + 1], 1, row_bytes)
         count = list_targets(text, i, scratch.rows) + 1
         scratch.rows[count - 1] = text.tokens[i]
-        if tables.residual:  # only now: a word that the tile has often moves at each of its occurrences
-            add_scaled(loops, (<floating*> scratch.posteriors) + c * outputs, <floating> 1,
-                       (<floating*> tables.means) + <size_t> text.tokens[i] * D, D)
+        complete_posterior(loops, tables, scratch, c, text.tokens[i], kind)
         score_rows(loops, tables, scratch, c, count, scores)
         hinge = hinge_of(loops, text, i, margin, scores, <floating*> scratch.weights, shares)
         shares[count - 1] = kl_weight
@@ -355,12 +406,18 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
             if tables.residual:
                 move_centre(loops, tables, rates.mean, scratch, c, count - 1, shares)
             move_rows(loops, tables, 0 if tables.residual else rates.mean, rates.log_variance, scratch, c, count - 1, count, shares)
+            cover(loops, tables, rates.coverage, scratch, c, positives, sums)
+            pairs += positives
 
         d_log_variance = (<floating*> scratch.d_posteriors) + c * outputs + D
         for d in range(spread):
             d_log_variance[d] -= <floating> (kl_weight * (D // spread) / 2)
             if log_variance[d] <= POSTERIOR_LOW or log_variance[d] >= POSTERIOR_HIGH:
                 d_log_variance[d] = 0
+    if pairs and gradients == NULL:
+        weight = (last - first) / (last - first + MEMORY)
+        typical[0] += <floating> (weight * (sums[0] / pairs - typical[0]))
+        typical[1] += <floating> (weight * (sums[1] / pairs - typical[1]))
 
 
 cdef void propagate(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int distinct,
@@ -503,7 +560,8 @@ cdef class Workspace:
         s.projected = calloc(halo * 2 * units, number)
         s.hidden = calloc(TILE * units, number)
         s.posteriors = calloc(TILE * outputs, number)
-        s.variances = calloc(TILE * spread, number)
+        s.variance = calloc(spread, number)
+        s.steepness = calloc(spread, number)
         s.d_layers = calloc(E * 2 * units, number)
         s.d_heads = calloc(units * outputs, number)
         s.d_projected = calloc(halo * 2 * units, number)
@@ -571,6 +629,7 @@ cdef class Kernel:
         t.log_variances = address(arrays["log_variances"], "log_variances", dtype, (words, spread))
         t.embeddings = address(arrays["embeddings"], "embeddings", dtype, (words, inputs))
         t.squares = address(state["embedding_squares"], "embedding_squares", dtype, (words,))
+        t.typical = address(state["typical_word"], "typical_word", dtype, (2,))
         t.steps = <long long*> address(state["adam_steps"], "adam_steps", np.dtype(np.int64), (1,))
         for w, name in enumerate(WEIGHT_NAMES):
             t.weights[w] = address(arrays[name], name, dtype, shapes[name])
@@ -578,10 +637,10 @@ cdef class Kernel:
             t.second[w] = address(state["adam_second." + name], "adam_second." + name, dtype, shapes[name])
             t.lengths[w] = arrays[name].size
 
-    def step(self, chunk, *, double mean, double log_variance, double contrast, double embedding, double encoder,
-             int worker=0):
+    def step(self, chunk, *, double mean, double log_variance, double contrast, double coverage,
+             double embedding, double encoder, int worker=0):
         """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres."""
-        cdef Rates rates = Rates(mean, log_variance, contrast, embedding, encoder)
+        cdef Rates rates = Rates(mean, log_variance, contrast, coverage, embedding, encoder)
         return self._run(chunk, &rates, NULL, worker)
 
     def gradients(self, chunk, dict into):
@@ -597,7 +656,7 @@ cdef class Kernel:
 
     cdef tuple _run(self, chunk, Rates* rates, Gradients* gradients, int worker):
         cdef Totals totals = Totals(0, 0, 0)
-        cdef Rates none = Rates(0, 0, 0, 0, 0)
+        cdef Rates none = Rates(0, 0, 0, 0, 0, 0)
         if not len(chunk.tokens) or not len(chunk.negatives):
             return 0.0, 0.0, 0
         cdef Windows text

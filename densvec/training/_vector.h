@@ -34,6 +34,8 @@
         REAL (*score_diagonal)(const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int);                 \
         void (*pull_diagonal)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, REAL, REAL,  \
                               REAL, int);                                                                                  \
+        void (*cover_diagonal)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, REAL, \
+                               REAL, REAL, int);                                                                           \
         void (*pull_diagonal_gradient)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *,           \
                                        const REAL *, REAL, int);                                                           \
         REAL (*contrast)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, int, int);                        \

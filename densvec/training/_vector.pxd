@@ -16,6 +16,7 @@ cdef extern from "_vector.h" nogil:
         void (*precisions)(float*, const float*, int) noexcept nogil
         float (*score_diagonal)(const float*, const float*, const float*, const float*, const float*, int) noexcept nogil
         void (*pull_diagonal)(float*, float*, float*, float*, const float*, const float*, const float*, float, float, float, float, int) noexcept nogil
+        void (*cover_diagonal)(float*, float*, const float*, const float*, const float*, const float*, const float*, float, float, float, int) noexcept nogil
         void (*pull_diagonal_gradient)(float*, float*, float*, float*, const float*, const float*, const float*, const float*, float, int) noexcept nogil
         float (*contrast)(float*, float*, const float*, const float*, const float*, float, int, int) noexcept nogil
         void (*adam)(float*, float*, float*, const float*, float, float, float, int) noexcept nogil
@@ -42,6 +43,7 @@ cdef extern from "_vector.h" nogil:
         void (*precisions)(double*, const double*, int) noexcept nogil
         double (*score_diagonal)(const double*, const double*, const double*, const double*, const double*, int) noexcept nogil
         void (*pull_diagonal)(double*, double*, double*, double*, const double*, const double*, const double*, double, double, double, double, int) noexcept nogil
+        void (*cover_diagonal)(double*, double*, const double*, const double*, const double*, const double*, const double*, double, double, double, int) noexcept nogil
         void (*pull_diagonal_gradient)(double*, double*, double*, double*, const double*, const double*, const double*, const double*, double, int) noexcept nogil
         double (*contrast)(double*, double*, const double*, const double*, const double*, double, int, int) noexcept nogil
         void (*adam)(double*, double*, double*, const double*, double, double, double, int) noexcept nogil
@@ -162,6 +164,18 @@ cdef inline void pull_diagonal(const void* loops, floating* row, floating* log_v
     else:
         (<const Loops_double*> loops).pull_diagonal(row, log_variance, d_mean, d_log_variance, precision, mean, variance,
                                                     weight, mean_rate, log_variance_rate, bound, n)
+
+
+cdef inline void cover_diagonal(const void* loops, floating* sums, floating* log_variance, const floating* row,
+                                const floating* precision, const floating* mean, const floating* variance,
+                                const floating* typical, floating rate, floating shrink, floating bound,
+                                int n) noexcept nogil:
+    if floating is float:
+        (<const Loops_float*> loops).cover_diagonal(sums, log_variance, row, precision, mean, variance, typical, rate, shrink,
+                                                    bound, n)
+    else:
+        (<const Loops_double*> loops).cover_diagonal(sums, log_variance, row, precision, mean, variance, typical, rate, shrink,
+                                                     bound, n)
 
 
 cdef inline void pull_diagonal_gradient(const void* loops, floating* d_row, floating* d_row_log_variance,

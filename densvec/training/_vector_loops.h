@@ -115,6 +115,9 @@ TARGET static void LOOP(pull_rows)(REAL *const *rows, REAL *restrict d_mean, con
     for (; k < count; k++) LOOP(pull)(rows[k], d_mean, mean, gains[k], steps[k], n);
 }
 
+/* A log-variance moves by at most 1 at once: single outliers must not make it jump. */
+INLINE TARGET static REAL LOOP(short_step)(REAL step) { return step > 1 ? 1 : step < -1 ? -1 : step; }
+
 /* How a spherical posterior moves the rows it is compared with, each by its share in the loss:
  * gains: the slopes of its mean;  steps: how far a row's mean goes (implicit: the further the rate would overshoot, the more it is
  * held back);  moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2) */
@@ -129,7 +132,7 @@ TARGET static void LOOP(plan_moves)(REAL *restrict gains, REAL *restrict steps, 
         REAL move = log_variance_rate * shares[k] * ((variance + distances[k] / size) * precisions[k] - 1);
         gains[k] = gain;
         steps[k] = mean_rate * gain / (1 + mean_rate * strength);
-        moves[k] = move > 1 ? 1 : move < -1 ? -1 : move;
+        moves[k] = LOOP(short_step)(move);
     }
 }
 
@@ -208,13 +211,33 @@ TARGET static void LOOP(pull_diagonal)(REAL *restrict row, REAL *restrict log_va
         d_log_variance[d] += gain * variance[d] / 2;
         row[d] += mean_rate * gain * diff / (1 + mean_rate * strength * precision[d]);
         REAL step = log_variance_rate * weight * ((variance[d] + diff * diff) * precision[d] - 1);
-        step = step > 1 ? 1 : step < -1 ? -1 : step;
-        REAL moved = log_variance[d] + step;
+        REAL moved = log_variance[d] + LOOP(short_step)(step);
         log_variance[d] = moved > bound ? bound : moved < -bound ? -bound : moved;
     }
 }
 
-/* The same without the update. */
+/* Move log-variances by what their stretch by a posterior is above the typical one, and a little to the typical log-variance.
+ * typical: stretch and log-variance;  sums: += those of this row, means over its dimensions */
+TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_variance, const REAL *restrict row,
+                                        const REAL *restrict precision, const REAL *restrict mean,
+                                        const REAL *restrict variance, const REAL *restrict typical, REAL rate, REAL shrink,
+                                        REAL bound, int n) {
+    REAL stretches = 0, log_variances = 0;
+#pragma omp simd reduction(+ : stretches, log_variances)
+    for (int d = 0; d < n; d++) {
+        REAL diff = mean[d] - row[d];
+        REAL stretch = (variance[d] + diff * diff) * precision[d];
+        REAL step = rate * (stretch - typical[0] + shrink * (typical[1] - log_variance[d]));
+        REAL moved = log_variance[d] + LOOP(short_step)(step);
+        stretches += stretch;
+        log_variances += log_variance[d];
+        log_variance[d] = moved > bound ? bound : moved < -bound ? -bound : moved;
+    }
+    sums[0] += stretches / n;
+    sums[1] += log_variances / n;
+}
+
+/* pull_diagonal without the update. */
 TARGET static void LOOP(pull_diagonal_gradient)(REAL *restrict d_row, REAL *restrict d_row_log_variance,
                                                 REAL *restrict d_mean, REAL *restrict d_log_variance,
                                                 const REAL *restrict row, const REAL *restrict precision,
@@ -454,7 +477,7 @@ TARGET static void LOOP(descend)(REAL *restrict x, const REAL *restrict slope, R
 /* The table of this number type and instruction set. */
 static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
     LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull), LOOP(pull_rows),
-    LOOP(plan_moves), LOOP(pull_gradient), LOOP(exponential), LOOP(precisions), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(pull_diagonal_gradient),
+    LOOP(plan_moves), LOOP(pull_gradient), LOOP(exponential), LOOP(precisions), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(cover_diagonal), LOOP(pull_diagonal_gradient),
     LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(distances), LOOP(exchange),
     LOOP(squares), LOOP(energies), LOOP(slopes), LOOP(pull_each), LOOP(pull_each_gradient), LOOP(descend),
 };

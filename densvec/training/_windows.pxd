@@ -80,7 +80,7 @@ cdef inline double hinge_of(const void* loops, Windows* windows, int i, double m
     """Return the hinge of centre i, with `scores` of its targets; set each target's share in it, negatives' below 0."""
     cdef int positives = windows.right[i] - windows.left[i], per = windows.per, j
     cdef double sum = 0
-    weigh(windows, i, weights)
+    weigh_positives(windows, i, weights)
     if windows.shared:
         sum = contrast(loops, shares, shares + positives, scores, scores + positives, weights, <floating> margin, positives, per)
     else:
@@ -92,12 +92,15 @@ cdef inline double hinge_of(const void* loops, Windows* windows, int i, double m
     return sum
 
 
-cdef inline void weigh(Windows* windows, int i, floating* weights) noexcept nogil:  # OUT: weights
+cdef inline void weigh_positives(Windows* windows, int i, floating* weights) noexcept nogil:  # OUT: weights
     """Say how much each positive of centre i counts, an equal share of it for each of its negatives."""
-    cdef int reach = windows.radii[i] + 1, left = windows.left[i], j, distance
-    for j in range(windows.right[i] - left):
-        distance = i - left - j if left + j < i else left + j + 1 - i
-        weights[j] = (1 + windows.nearness * (reach - 2 * distance) / reach) / windows.per
+    cdef int left = windows.left[i], right = windows.right[i], j
+    cdef double nearest = (1 + windows.nearness) / windows.per
+    cdef double slope = 2 * windows.nearness / ((windows.radii[i] + 1) * windows.per)
+    for j in range(left, i):
+        weights[j - left] = nearest - slope * (i - j)
+    for j in range(i + 1, right + 1):
+        weights[j - left - 1] = nearest - slope * (j - i)
 
 
 cdef inline void prefetch(const void* table, const int* words, int count, size_t bytes) noexcept nogil:

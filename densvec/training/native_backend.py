@@ -53,7 +53,7 @@ class NativeBackend:
             "log_variances": wv.log_variances,
             **wv.encoder.arrays(),
         }
-        self._state = _fresh_state(self._arrays) if state is None else _own(state)
+        self._state = _fresh_state(self._arrays) | _own(state or {})
         self._kernel = Kernel(
             self._arrays,
             self._state,
@@ -72,6 +72,7 @@ class NativeBackend:
             mean=alpha * rates.mean,
             log_variance=alpha * rates.log_variance,
             contrast=alpha * rates.contrast,
+            coverage=alpha * rates.coverage,
             embedding=alpha * rates.embedding,
             encoder=alpha * rates.encoder,
             worker=worker,
@@ -96,6 +97,7 @@ def _fresh_state(arrays: dict[str, Array]) -> dict[str, Array]:
     dtype = arrays["means"].dtype
     state: dict[str, Array] = {
         "embedding_squares": np.zeros(len(arrays["embeddings"]), dtype),
+        "typical_word": np.array([1.0, 0.0], dtype),  # stretch and log-variance
         "adam_steps": np.zeros(1, np.int64),
     }
     for name in WEIGHT_NAMES:

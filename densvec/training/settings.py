@@ -17,6 +17,8 @@ __all__ = [
     "ADAM_EPSILON",
     "LOG_VARIANCE_STEP",
     "PRIOR_LOG_VARIANCE_BOUNDS",
+    "SHRINKAGE",
+    "TYPICAL_MEMORY",
     "Array",
     "Backend",
     "DivergenceError",
@@ -32,6 +34,8 @@ LOG_VARIANCE_STEP = 1.0  # the largest change of a prior's log-variance in one u
 ADAGRAD_EPSILON = 1e-8
 ADAM_BETAS = (0.9, 0.999)
 ADAM_EPSILON = 1e-8
+TYPICAL_MEMORY = 2048  # centres over which the typical word is averaged, about
+SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
 
 
 class DivergenceError(RuntimeError):
@@ -59,7 +63,7 @@ class Objective:
     margin: float = 5.0
     kl_weight: float = 1.0
     pairing: str = "shared"
-    nearness: float = 0.6
+    nearness: float = 1.0
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.margin) and self.margin >= 0):
@@ -74,16 +78,26 @@ class Objective:
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 these are .075, .075, .0713, .05 and 3e-4.
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .075, .075, .0375, .0225, .05 and 3e-4.
 
-    Log-variances have two: ``log_variance`` for what the posteriors of the word itself say of them, and
-    ``contrast`` for the hinge, as a context word or a negative. A prior covers its own posteriors the better,
-    the less others pull and push it.
+    Log-variances have three: ``log_variance`` for what the word's own posteriors say of them, ``contrast`` for
+    the hinge, where the word is a context word or a negative, and ``coverage``. A word's variance should cover
+    the posteriors of the windows that the word is in. The second moment of such a posterior q about the word,
+    in units of the word's variance, is its *stretch*::
+
+        (v_q + (μ_q − μ_c)²) / v_c
+
+    Coverage widens a word whose stretch is greater than that of the typical word, and narrows one whose stretch
+    is smaller; both only so far, for it also draws log-variances a little to the typical one (`SHRINKAGE`). It
+    is not part of the loss. What it holds is what the loss leaves loose: Eq. 7 does not change when all means and
+    variances, or those of words that keep to themselves, are scaled together, and it contrasts words only where
+    the margin is not kept.
     """
 
     mean: float = 3.0
     log_variance: float = 3.0
-    contrast: float = 2.85
+    contrast: float = 1.5
+    coverage: float = 0.9
     embedding: float = 2.0
     encoder: float = 0.012
 

@@ -18,6 +18,8 @@ from densvec.training.settings import (
     ADAM_EPSILON,
     LOG_VARIANCE_STEP,
     PRIOR_LOG_VARIANCE_BOUNDS,
+    SHRINKAGE,
+    TYPICAL_MEMORY,
     Array,
     Objective,
     Rates,
@@ -119,8 +121,8 @@ class TorchBackend:
         )
         centres = 0
         for batch in prepared.minibatches:
-            losses, rows, gradients = self._differentiate(batch)
-            finite = self.optimiser.update(batch, rows, gradients, self.rates, alpha)
+            losses, rows, posteriors, gradients = self._differentiate(batch)
+            finite = self.optimiser.update(batch, rows, posteriors, gradients, self.rates, alpha)
             sums += torch.where(finite, torch.stack(losses), torch.nan)
             centres += len(batch.centres)
         loss, hinge, kl = sums.tolist()  # the only wait for the device
@@ -131,7 +133,7 @@ class TorchBackend:
         result = StepResult()
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
         for batch in minibatches(chunk):
-            losses, _, gradients = self._differentiate(self._to_device(batch))
+            losses, _, _, gradients = self._differentiate(self._to_device(batch))
             dense["means"][batch.words] = gradients.rows.means.cpu()
             dense["log_variances"][batch.words] = gradients.rows.log_variances.cpu()
             dense["embeddings"][batch.words[: batch.encoded]] = gradients.rows.embeddings.cpu()
@@ -162,8 +164,8 @@ class TorchBackend:
 
         return batch.to(convert)
 
-    def _differentiate(self, batch: Minibatch) -> tuple[Losses, Rows, _Gradients]:
-        """Return the losses of a minibatch, the rows that it reads, and the gradients of rows and weights."""
+    def _differentiate(self, batch: Minibatch) -> tuple[Losses, Rows, Posteriors, _Gradients]:
+        """Return losses and posteriors of a minibatch, the rows that it reads, and the gradients of all of them."""
         rows = Rows(
             self.tables.means.index_select(0, batch.words).requires_grad_(),
             self.tables.log_variances.index_select(0, batch.words).requires_grad_(),
@@ -174,25 +176,8 @@ class TorchBackend:
             losses, divergences, posteriors = self.module(batch, rows)
         wanted = (*rows, *weights.values(), divergences)
         found = torch.autograd.grad(losses.loss, wanted, allow_unused=True, materialize_grads=True)
-        gradients = _Gradients(
-            Rows(*found[:3]),
-            dict(zip(weights, found[3:-1], strict=True)),
-            found[-1],
-            self._own_log_variances(batch, rows, posteriors),
-        )
-        return Losses(*(value.detach() for value in losses)), rows, gradients
-
-    @torch.no_grad()
-    def _own_log_variances(self, batch: Minibatch, rows: Rows, posteriors: Posteriors) -> Tensor:
-        """Return the part of the log-variances' gradient that is KL[q‖w]'s, from the words' own posteriors."""
-        mean, log_variance = posteriors
-        prior = rows.log_variances.index_select(0, batch.centres)
-        square = (mean - rows.means.index_select(0, batch.centres)).square()
-        if prior.shape[1] == 1:
-            square = square.mean(1, keepdim=True)
-        weight = self.module.objective.kl_weight * mean.shape[1] / prior.shape[1]
-        own = weight * 0.5 * (1 - (log_variance.exp() + square) * (-prior).exp())
-        return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
+        gradients = _Gradients(Rows(*found[:3]), dict(zip(weights, found[3:-1], strict=True)), found[-1])
+        return Losses(*(value.detach() for value in losses)), rows, posteriors, gradients
 
     def _autocast(self) -> AbstractContextManager[Any]:
         """Mixed precision where the device gains by it and the tables allow it."""
@@ -207,18 +192,14 @@ class TorchBackend:
 
 @dataclass
 class _Gradients:
-    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it.
-
-    ``own_log_variances`` is a part of ``rows.log_variances``: that which is not the hinge's.
-    """
+    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it."""
 
     rows: Rows
     weights: dict[str, Tensor]
     divergences: Tensor
-    own_log_variances: Tensor
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter((*self.rows, *self.weights.values(), self.divergences, self.own_log_variances))
+        return iter((*self.rows, *self.weights.values(), self.divergences))
 
     def squared_norm(self) -> Tensor:
         """Return the squared norm of all gradients: not finite as soon as one of them is not."""
@@ -237,23 +218,34 @@ class _Optimiser:
         self.weights = weights
         device = tables.means.device
         self.squares = torch.zeros(len(tables.embeddings), dtype=tables.embeddings.dtype, device=device)
+        self.typical = torch.tensor([1.0, 0.0], dtype=tables.means.dtype, device=device)
         self.steps = torch.zeros(1, dtype=torch.int64)
         self.first = {name: torch.zeros_like(weight) for name, weight in weights.items()}
         self.second = {name: torch.zeros_like(weight) for name, weight in weights.items()}
         for name, tensor in self.state().items():
-            if state is not None:
+            if state is not None and name in state:
                 tensor.copy_(torch.from_numpy(np.ascontiguousarray(state[name])))
 
     def state(self) -> dict[str, Tensor]:
         """Return the accumulators by name."""
-        state = {"embedding_squares": self.squares, "adam_steps": self.steps}
+        state = {
+            "embedding_squares": self.squares,
+            "typical_word": self.typical,  # stretch and log-variance
+            "adam_steps": self.steps,
+        }
         state.update({f"adam_first.{name}": tensor for name, tensor in self.first.items()})
         state.update({f"adam_second.{name}": tensor for name, tensor in self.second.items()})
         return state
 
     @torch.no_grad()
     def update(
-        self, batch: Minibatch, rows: Rows, gradients: _Gradients, rates: Rates, alpha: float
+        self,
+        batch: Minibatch,
+        rows: Rows,
+        posteriors: Posteriors,
+        gradients: _Gradients,
+        rates: Rates,
+        alpha: float,
     ) -> Tensor:
         """Take a step, or none when a gradient is not finite; return which, with no wait for the device."""
         finite = torch.isfinite(gradients.squared_norm())
@@ -268,10 +260,7 @@ class _Optimiser:
         if self.residual:
             curvature += _steepness(batch, rows, gradients.divergences)
         means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
-        own = gradients.own_log_variances
-        slope = rates.log_variance * own + rates.contrast * (gradients.rows.log_variances - own)
-        steepest = alpha * max(rates.log_variance, rates.contrast) * weight
-        log_variances = _natural_step(rows, alpha * slope, steepest)
+        log_variances = self._natural_step(batch, rows, posteriors, gradients, weight, rates, alpha)
         self.tables.means.index_copy_(0, batch.words, means)
         self.tables.log_variances.index_copy_(0, batch.words, log_variances)
         squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
@@ -282,6 +271,34 @@ class _Optimiser:
         self.tables.embeddings.index_copy_(0, encoded, embeddings)
         self._adam_step(gradients.weights, len(batch.centres), alpha * rates.encoder)
         return finite
+
+    def _natural_step(
+        self,
+        batch: Minibatch,
+        rows: Rows,
+        posteriors: Posteriors,
+        gradients: _Gradients,
+        weight: Tensor,
+        rates: Rates,
+        alpha: float,
+    ) -> Tensor:
+        """Return the log-variances after a natural step: over their Fisher information, D/2 spherical or 1/2 diagonal.
+
+        The denominator is the means', for the curvature in these coordinates is Σ|a|.
+        """
+        fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
+        own = _own_slope(batch, rows, posteriors, gradients)
+        slope = rates.log_variance * own + rates.contrast * (gradients.rows.log_variances - own)
+        stretches, windows = _stretches(batch, rows, posteriors)
+        stretch, log_variance = self.typical.unbind()
+        cover = stretches - windows * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
+        curvature = alpha * (max(rates.log_variance, rates.contrast) * weight + rates.coverage * windows)
+        step = alpha * (slope / fisher - rates.coverage * cover) / (1 + curvature)
+        sums = torch.stack((stretches.mean(1).sum(), (windows * rows.log_variances).mean(1).sum()))
+        typical = torch.where(sums.isfinite(), sums / windows.sum(), self.typical)
+        self.typical.lerp_(typical, len(batch.centres) / (len(batch.centres) + TYPICAL_MEMORY))
+        step.nan_to_num_(nan=0.0).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+        return torch.clamp(rows.log_variances - step, *PRIOR_LOG_VARIANCE_BOUNDS)
 
     def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> None:
         """Adam on the mean gradient per centre."""
@@ -323,15 +340,29 @@ def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: floa
     return torch.addcdiv(rows, gradient, 1 + rate * curvature, value=-rate)
 
 
-def _natural_step(rows: Rows, slope: Tensor, curvature: Tensor) -> Tensor:
-    """Natural gradient: over the Fisher information of a log-variance, D/2 spherical or 1/2 diagonal.
-
-    Slope and curvature come times their rate. The denominator is the means', for the curvature in these
-    coordinates is Σ|a|.
-    """
+def _own_slope(batch: Minibatch, rows: Rows, posteriors: Posteriors, gradients: _Gradients) -> Tensor:
+    """Return the part of the log-variances' gradient that is KL[q‖w]'s, from the words' own posteriors."""
     fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
-    step = (slope / fisher / (1 + curvature)).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
-    return (rows.log_variances - step).clamp_(*PRIOR_LOG_VARIANCE_BOUNDS)
+    kl_weights = gradients.divergences[: len(batch.centres), None]
+    own = kl_weights * fisher * (1 - _stretch(rows, batch.centres, *posteriors))
+    return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
+
+
+def _stretches(batch: Minibatch, rows: Rows, posteriors: Posteriors) -> tuple[Tensor, Tensor]:
+    """Return the sums of the words' stretches by the windows that they are in, (U, 1|D), and how many those are."""
+    mean, log_variance = (part.index_select(0, batch.pairs.centres) for part in posteriors)
+    words = batch.pairs.words
+    stretch = _stretch(rows, words, mean, log_variance)
+    windows = rows.means.new_zeros(len(rows.means)).index_add_(0, words, rows.means.new_ones(len(words)))
+    return torch.zeros_like(rows.log_variances).index_add_(0, words, stretch), windows[:, None]
+
+
+def _stretch(rows: Rows, words: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return the second moment of each posterior about its word, in units of the word's variance: (n, 1|D)."""
+    square = (mean - rows.means.index_select(0, words)).square()
+    if log_variance.shape[1] == 1:
+        square = square.mean(1, keepdim=True)
+    return (log_variance.exp() + square) * (-rows.log_variances.index_select(0, words)).exp()
 
 
 def _adagrad_step(rows: Tensor, gradient: Tensor, squares: Tensor, rate: float) -> Tensor:

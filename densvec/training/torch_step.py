@@ -76,6 +76,8 @@ class TorchStep(nn.Module):
         mean, log_variance = mean.to(dtype), log_variance.to(dtype)
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
+            # given, not learnt: a prior that its posterior's hinge could widen would widen without end
+            log_variance = log_variance + F.embedding(batch.centres, rows.log_variances.detach())
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
     def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
