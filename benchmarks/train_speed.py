@@ -12,6 +12,7 @@ import multiprocessing
 import statistics
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,32 @@ def growth(words=1_000_000):
             kept = np.average(keep_probabilities(counts, model.sample), weights=counts)
             setting = ", ".join(f"{name}={value:,}" for name, value in case.items())
             print(f"| {setting} | {thousands(speed)} | {thousands(speed * kept)} |", flush=True)
+
+
+def vocabularies(corpus, text, sizes=(20_000, 280_000), rounds=3):
+    """Print words/s on one real text with the most frequent words of its corpus, few or many, taking turns.
+
+    Words that are not in the vocabulary are passed over: the smaller one has fewer words to train.
+    """
+    models, counts, total = {}, Counter(), 0
+    for sentence in LineSentence(str(text)):
+        counts.update(sentence)
+        total += len(sentence)
+    for size in sizes:
+        options = {"min_count": 1, "max_final_vocab": size, "show_progress": False, "workers": 1}
+        model = BayesianSkipGram(**{**SETTINGS, **options})
+        model.build_vocab(corpus_file=str(corpus))
+        model.corpus_total_words = total
+        models[size] = model
+    speeds = {size: [] for size in sizes}
+    for _ in range(rounds):
+        for size, model in models.items():
+            speeds[size].append(words_per_second(model, {"corpus_file": str(text)}))
+    print("\n| vocabulary, real text | known | words/s | known words/s |\n|---|---|---|---|")
+    for size, model in models.items():
+        known = sum(n for word, n in counts.items() if word in model.wv.key_to_index) / total
+        speed = statistics.median(speeds[size])
+        print(f"| {len(model.wv):,} | {known:.1%} | {thousands(speed)} | {thousands(speed * known)} |", flush=True)
 
 
 def zipf_counts(vocabulary):
@@ -246,6 +273,8 @@ def main(path=None, words=3_000_000, repeats=3) -> None:
         scaling(text)
         memory(text)
         roofline(text)
+        if path:
+            vocabularies(path, text)
     growth()
 
 
