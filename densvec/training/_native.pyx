@@ -321,14 +321,16 @@ cdef void move_centre(const void* loops, Tables* tables, double rate, Scratch* s
     cdef floating* mean = (<floating*> tables.means) + <size_t> scratch.rows[count] * D
     cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
     memset(steepness, 0, spread * sizeof(floating))
+    if spread == 1:
+        for k in range(count):
+            steepness[0] += (shares[k] if shares[k] > 0 else -shares[k]) * precisions[k]
+        add_scaled(loops, mean, <floating> (-rate / (1 + rate * steepness[0])), d_mean, D)
+        return
     for k in range(count):
         if shares[k] != 0:
-            add_scaled(loops, steepness, shares[k] if shares[k] > 0 else -shares[k], precisions + k * spread, spread)
-    if spread == 1:
-        add_scaled(loops, mean, <floating> (-rate / (1 + rate * steepness[0])), d_mean, D)
-    else:
-        for d in range(D):
-            mean[d] -= <floating> (rate / (1 + rate * steepness[d])) * d_mean[d]
+            add_scaled(loops, steepness, shares[k] if shares[k] > 0 else -shares[k], precisions + k * D, D)
+    for d in range(D):
+        mean[d] -= <floating> (rate / (1 + rate * steepness[d])) * d_mean[d]
 
 
 cdef void cover(const void* loops, Tables* tables, double rate, Scratch* scratch, int centre, int positives,
