@@ -99,7 +99,7 @@ class BayesianSkipGram(DensityModel):
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own: the
         paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0,
-        hidden_size=vector_size``. See `densvec.training.settings.Objective`.
+        hidden_size=vector_size, rates={"contrast": 3, "coverage": 0}``. See `densvec.training.settings.Objective`.
     covariance : {"spherical", "diagonal"}
         One variance for each density, or one for each of its dimensions.
     residual : bool

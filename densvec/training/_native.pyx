@@ -46,6 +46,7 @@ cdef double ADAGRAD_FLOOR = ADAGRAD_EPSILON
 cdef double ADAM_FLOOR = ADAM_EPSILON
 cdef double MEMORY = TYPICAL_MEMORY
 cdef double SHRINK = SHRINKAGE
+cdef double STEP = LOG_VARIANCE_STEP
 
 assert ADAM_BETAS == (0.9, 0.999), "_vector_loops.h has these constants"
 assert LOG_VARIANCE_STEP == 1.0 and PRIOR_LOG_VARIANCE_BOUNDS[0] == -PRIOR_LOG_VARIANCE_BOUNDS[1]
@@ -351,7 +352,7 @@ cdef void cover(const void* loops, Tables* tables, double rate, Scratch* scratch
             stretch = (variance[0] + squared[k] / D) * precisions[k]
             log_variance = log_variances[row]
             move = rate * (stretch - typical[0] + SHRINK * (typical[1] - log_variance))
-            log_variances[row] = <floating> min(max(log_variance + min(max(move, -1.0), 1.0), -PRIOR_BOUND), PRIOR_BOUND)
+            log_variances[row] = <floating> min(max(log_variance + min(max(move, -STEP), STEP), -PRIOR_BOUND), PRIOR_BOUND)
             sums[0] += <floating> stretch
             sums[1] += <floating> log_variance
         else:
@@ -416,7 +417,7 @@ cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates
             d_log_variance[d] -= <floating> (kl_weight * (D // spread) / 2)
             if log_variance[d] <= POSTERIOR_LOW or log_variance[d] >= POSTERIOR_HIGH:
                 d_log_variance[d] = 0
-    if pairs and gradients == NULL:
+    if pairs:  # none where only gradients are summed
         weight = (last - first) / (last - first + MEMORY)
         typical[0] += <floating> (weight * (sums[0] / pairs - typical[0]))
         typical[1] += <floating> (weight * (sums[1] / pairs - typical[1]))

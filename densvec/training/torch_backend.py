@@ -261,6 +261,7 @@ class _Optimiser:
             curvature += _steepness(batch, rows, gradients.divergences)
         means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
         log_variances = self._natural_step(batch, rows, posteriors, gradients, weight, rates, alpha)
+        log_variances = torch.where(finite, log_variances, rows.log_variances)
         self.tables.means.index_copy_(0, batch.words, means)
         self.tables.log_variances.index_copy_(0, batch.words, log_variances)
         squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
@@ -297,7 +298,7 @@ class _Optimiser:
         sums = torch.stack((stretches.mean(1).sum(), (windows * rows.log_variances).mean(1).sum()))
         typical = torch.where(sums.isfinite(), sums / windows.sum(), self.typical)
         self.typical.lerp_(typical, len(batch.centres) / (len(batch.centres) + TYPICAL_MEMORY))
-        step.nan_to_num_(nan=0.0).clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+        step.clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
         return torch.clamp(rows.log_variances - step, *PRIOR_LOG_VARIANCE_BOUNDS)
 
     def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> None:
