@@ -56,7 +56,7 @@ races: .venv/dev-installed  ## list the data races of a training run with two wo
 	$(CURDIR)/$(BIN)/python -c "$(TRAIN)" 2>&1 | sed -n 's/.*SUMMARY: ThreadSanitizer: data race.* in //p' | sort | uniq -c
 
 fuzz: .venv/dev-installed  ## look for files that break the loader (SECONDS=600)
-	$(BIN)/python -m tests.fuzz_files --seconds $(or $(SECONDS),600)
+	$(BIN)/python -m tests.files.fuzz --seconds $(or $(SECONDS),600)
 
 wheel: .venv/dev-installed  ## build sdist and wheel into dist/
 	$(BIN)/python -m build

@@ -23,7 +23,7 @@ def extension(module: str, language: str = "c") -> Extension:
     return Extension(
         module,
         [source],
-        include_dirs=["densvec/training"],  # _vector.h
+        include_dirs=["densvec/training", "densvec/text"],  # _vector.h; _tokens.h, _wordtable.h
         extra_compile_args=compile_args,
         depends=headers,
         language=language,
@@ -35,9 +35,9 @@ setup(
         [
             extension("densvec._corpus"),
             extension("densvec._scan"),
-            extension("densvec._sentences"),
-            extension("densvec._text"),
-            extension("densvec._words"),
+            extension("densvec.text._sentences"),
+            extension("densvec.text._text"),
+            extension("densvec.text._words"),
             extension("densvec.training._native"),
             extension("densvec.training._skipgram"),
             extension("densvec.training._word2gauss"),

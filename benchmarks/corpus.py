@@ -16,18 +16,18 @@ from gensim.models import Word2Vec
 from gensim.models.word2vec import LineSentence as GensimLineSentence
 
 from densvec._corpus import Sampler
-from densvec._words import WordIndex
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
-from densvec.feed import Feed
-from densvec.vocabulary import Vocabulary, keep_probabilities, noise_weights, scan, select
+from densvec.text._words import WordIndex
+from densvec.text.feed import Feed
+from densvec.text.vocabulary import Vocabulary, keep_probabilities, noise_weights, scan, select
 
 REPEATS = 3
 LISTED = 60_000  # sentences held in memory as token lists
 
 PEAK = """
 import sys
-from densvec.vocabulary import scan
+from densvec.text.vocabulary import scan
 
 def kilobytes(field):
     with open("/proc/self/status") as status:

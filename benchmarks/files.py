@@ -186,7 +186,7 @@ def main(arguments=()):
     from gensim.models import KeyedVectors, Word2Vec
 
     from densvec import KeyedDensities
-    from densvec.persistence import verify
+    from densvec.files.persistence import verify
 
     words = words_like_a_corpus(options.words)
     wv = make_densities(words, options.size)

@@ -26,8 +26,8 @@ import torch.nn.functional as F
 
 from densvec import BayesianSkipGram
 from densvec.encoder import LOG_VARIANCE_BOUNDS
-from densvec.training.torch_backend import BATCH_CENTRES, PreparedChunk, TorchBackend
-from densvec.training.torch_step import Posteriors, Rows, TorchStep
+from densvec.training.torch.backend import BATCH_CENTRES, PreparedChunk, TorchBackend
+from densvec.training.torch.step import Posteriors, Rows, TorchStep
 
 TOKENS, WORDS = 2_000_000, 60_000
 CHUNKS = 12

@@ -14,10 +14,10 @@ from densvec._version import __version__
 
 if TYPE_CHECKING:
     from densvec.bsg import BayesianSkipGram
-    from densvec.checkpoint import Checkpoint
+    from densvec.files.checkpoint import Checkpoint
+    from densvec.files.persistence import DensvecFileError
     from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
-    from densvec.persistence import DensvecFileError
     from densvec.skipgram import SkipGram
     from densvec.training.settings import DivergenceError
     from densvec.word2gauss import Word2Gauss
@@ -37,8 +37,8 @@ __all__ = [
 # Imported when first asked for, so that a command that needs no model starts at once.
 _MODULES = {
     "BayesianSkipGram": "densvec.bsg",
-    "Checkpoint": "densvec.checkpoint",
-    "DensvecFileError": "densvec.persistence",
+    "Checkpoint": "densvec.files.checkpoint",
+    "DensvecFileError": "densvec.files.persistence",
     "DivergenceError": "densvec.training.settings",
     "Gaussian": "densvec.gaussian",
     "KeyedDensities": "densvec.keyed",

@@ -1,3 +1,3 @@
-from densvec._arrays import Floats
+from densvec.types import Floats
 
 def kl_scores(mean: Floats, variance: Floats, means: Floats, log_variances: Floats, scores: Floats) -> None: ...

@@ -13,10 +13,10 @@ from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
-from densvec.model_state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import Corpus, CorpusFile, TrimRule
+from densvec.text.vocabulary import keep_probabilities, noise_weights
 from densvec.training.backends import choose_backend, make_backend
 from densvec.training.settings import Array, Backend, Objective, Rates
-from densvec.vocabulary import keep_probabilities, noise_weights
 
 __all__ = ["BayesianSkipGram"]
 

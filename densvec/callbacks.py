@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from densvec.checkpoint import Checkpoint
+from densvec.files.checkpoint import Checkpoint
 
 __all__ = ["Callback", "CallbackAny2Vec", "Checkpoint", "call"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from densvec._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 
 logger = logging.getLogger(__name__)
 

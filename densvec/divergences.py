@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from densvec._arrays import Floats
+from densvec.types import Floats
 
 if TYPE_CHECKING:
     from densvec.gaussian import Gaussian

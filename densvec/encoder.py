@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import numpy.typing as npt
 
-from densvec._arrays import Floats, Integers
+from densvec.types import Floats, Integers
 
 LOG_VARIANCE_BOUNDS = (-20.0, 5.0)
 """The posterior's log-variance is clipped to these bounds, in training and in inference."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec import divergences
-from densvec._arrays import Floats
 from densvec.divergences import LOG_2_PI
+from densvec.types import Floats
 
 
 class Gaussian:

@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec import divergences
-from densvec._arrays import Floats
 from densvec.divergences import LOG_2_PI
 from densvec.gaussian import Gaussian
+from densvec.types import Floats
 
 _BLOCK_ENTRIES = 1 << 15
 """Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
-from densvec.model_state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import Corpus, CorpusFile, TrimRule
 from densvec.training.settings import Array, Backend
 from densvec.training.skipgram_backend import SkipGramBackend
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
-from densvec.model_state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import Corpus, CorpusFile, TrimRule
 from densvec.skipgram import check_native, check_pairing
 from densvec.training.settings import Array, Backend
 from densvec.training.word2gauss_backend import (

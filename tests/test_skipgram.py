@@ -17,7 +17,7 @@ from densvec.skipgram import SkipGram
 from densvec.training._skipgram import Kernel
 from densvec.training.settings import DivergenceError
 from densvec.training.skipgram_backend import SkipGramBackend
-from tests.backend_cases import SENTENCES, make_chunk
+from tests.training.cases import SENTENCES, make_chunk
 
 TOY = list(toy_language(1500))
 SMALL = {"vector_size": 12, "sample": 1e-2, "min_count": 2, "workers": 1}

@@ -15,7 +15,7 @@ from densvec.keyed import KeyedDensities
 from densvec.training._word2gauss import ENERGIES, Kernel
 from densvec.training.word2gauss_backend import Bounds, GaussRates, Word2GaussBackend
 from densvec.word2gauss import Word2Gauss
-from tests.backend_cases import SENTENCES, make_chunk
+from tests.training.cases import SENTENCES, make_chunk
 
 TOY = list(toy_language(1500))
 SMALL = {"vector_size": 12, "sample": 1e-2, "min_count": 2, "workers": 1}

@@ -45,7 +45,7 @@ def _word2vec_binary(wv: KeyedDensities, path: str, variances: str | None) -> li
 
 
 def _tsv(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    from densvec.exchange import save_projector
+    from densvec.files.exchange import save_projector
 
     return list(save_projector(wv, path))
 
@@ -56,7 +56,7 @@ def _gensim(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
 
 
 def _bsg(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    from densvec.exchange import save_bsg
+    from densvec.files.exchange import save_bsg
 
     os.makedirs(path, exist_ok=True)
     names = [os.path.join(path, name) for name in ("mu.vectors", "sigma.vectors")]

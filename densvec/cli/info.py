@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the description."""
     document = describe(args.model)
     if args.verify:
-        from densvec.persistence import verify
+        from densvec.files.persistence import verify
 
         verify(args.model)
         document["verified"] = True
@@ -43,8 +43,8 @@ def run(args: argparse.Namespace) -> None:
 
 def describe(path: str) -> dict[str, Any]:
     """Return what the header says, with the shapes of the tensors."""
-    from densvec.persistence import read
-    from densvec.streams import is_stream
+    from densvec.files.persistence import read
+    from densvec.files.streams import is_stream
 
     header = read(path, only=())[1]
     document = {"file": path, **header}
@@ -55,8 +55,8 @@ def describe(path: str) -> dict[str, Any]:
 
 
 def _tensors(path: str) -> dict[str, dict[str, Any]]:
-    from densvec.streams import local_path
-    from densvec.tensorfile import header_length, parse_header
+    from densvec.files.safetensors import header_length, parse_header
+    from densvec.files.streams import local_path
 
     size = os.path.getsize(local_path(path))
     with open(local_path(path), "rb") as file:

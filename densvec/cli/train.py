@@ -177,7 +177,7 @@ def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) ->
 def _build_vocabulary(model: Any, source: Source, corpus: str, args: argparse.Namespace) -> None:
     name = "standard input" if corpus == "-" else corpus
     if args.vocabulary is not None:
-        from densvec.word2vec_format import read_counts
+        from densvec.files.word2vec import read_counts
 
         counts = read_counts(args.vocabulary)
         model.build_vocab_from_freq(counts)
@@ -217,8 +217,8 @@ def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any
 
 def _existing(path: str) -> dict[str, Any] | None:
     """Return the header of the file at the output's place; fail now if it cannot be replaced later."""
-    from densvec.persistence import DensvecFileError, read
-    from densvec.streams import is_remote, local_path
+    from densvec.files.persistence import DensvecFileError, read
+    from densvec.files.streams import is_remote, local_path
 
     if is_remote(path):
         return None

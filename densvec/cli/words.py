@@ -52,8 +52,8 @@ def positive(text: str) -> int:
 
 def load(path: str) -> KeyedDensities:
     """Open the densities of a model, mapped where that is possible: nothing is read that is not asked for."""
+    from densvec.files.streams import is_stream
     from densvec.keyed import KeyedDensities
-    from densvec.streams import is_stream
 
     return KeyedDensities.load(path, mmap=None if is_stream(path) else "r")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from densvec._arrays import Floats
 from densvec.gaussian import Gaussian
 from densvec.keyed.growth import Growth
 from densvec.keyed.tables import KEY_TYPES
 from densvec.pairwise import Table
+from densvec.types import Floats
 
 
 class Densities(Growth):

@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from densvec.files.streams import is_stream, open_stream
 from densvec.keyed.search import Search
-from densvec.streams import is_stream, open_stream
 
 logger = logging.getLogger(__name__)
 

@@ -9,12 +9,12 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec import exchange, persistence
 from densvec.encoder import Encoder
+from densvec.files import exchange, persistence
+from densvec.files.lifecycle import Lifecycle
+from densvec.files.schema import field, leave_out, tensor
+from densvec.files.word2vec import Options
 from densvec.keyed.densities import Densities
-from densvec.lifecycle import Lifecycle
-from densvec.schema import field, leave_out, tensor
-from densvec.word2vec_format import Options
 
 if TYPE_CHECKING:
     from typing_extensions import Self

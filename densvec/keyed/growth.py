@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec._arrays import Floats
 from densvec.keyed.tables import KEY_TYPES, Tables
+from densvec.types import Floats
 
 if TYPE_CHECKING:
     from typing_extensions import Self

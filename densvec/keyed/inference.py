@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from densvec._arrays import Floats, Integers
 from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
-from densvec.inflections import is_inflection
 from densvec.keyed.search import Found, Search
+from densvec.text.inflections import is_inflection
+from densvec.types import Floats, Integers
 
 _POSITIONS_AT_ONCE = 1 << 16
 """Positions of sentences whose windows are laid out together, which bounds the memory of long texts."""

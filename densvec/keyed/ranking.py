@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from densvec._arrays import Floats
+from densvec.types import Floats
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any, NoReturn
 
-from densvec._arrays import Floats
 from densvec.keyed.search import Search
+from densvec.types import Floats
 
 REMOVED = {
     "vocab": "key_to_index (word to row), index_to_key (row to word) and get_vecattr(word, 'count')",

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from densvec._arrays import Floats
 from densvec.gaussian import Gaussian
 from densvec.keyed.queries import Query, parse_query
 from densvec.keyed.ranking import BestOfBlocks, best
 from densvec.keyed.similarity import Similarity, unit
 from densvec.keyed.tables import KEY_TYPES
 from densvec.pairwise import approximate_distances, distances, find_metric, row_blocks
+from densvec.types import Floats
 
 Found: TypeAlias = list[tuple[str, float]]
 

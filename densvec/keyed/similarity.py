@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec._arrays import Floats
 from densvec.gaussian import Gaussian
 from densvec.keyed.densities import Densities
 from densvec.keyed.tables import KEY_TYPES
 from densvec.pairwise import distances, find_metric
+from densvec.types import Floats
 
 logger = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec._arrays import Floats
 from densvec.encoder import Encoder
 from densvec.pairwise import row_blocks
+from densvec.types import Floats
 
 KEY_TYPES = (str, int, np.integer)
 """What names one key: a word, or the number of its row."""

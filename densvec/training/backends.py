@@ -69,7 +69,7 @@ def make_backend(
 ) -> Backend:
     """Return the backend of this name, ready to train ``wv``."""
     if name == "native":
-        from densvec.training.native_backend import NativeBackend
+        from densvec.training.native import NativeBackend
 
         return NativeBackend(wv, objective, rates, state, workers=workers)
     torch_backend: Any = _import_torch_backend()
@@ -84,6 +84,6 @@ def _import_torch_backend() -> Any:
         raise ImportError(
             "backend='torch' needs PyTorch, which is not installed: run  pip install densvec[torch]"
         ) from error
-    from densvec.training import torch_backend
+    from densvec.training.torch import backend as torch_backend
 
     return torch_backend

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from typing import Any, TypeAlias
 
 from densvec._corpus import Chunk
-from densvec.feed import Feed
+from densvec.text.feed import Feed
 from densvec.training.gate import Gate
 from densvec.training.prefetch import Prefetched
 from densvec.training.run import EpochLoss, Run, Tally

@@ -1,0 +1,102 @@
+"""Saving a model while it is being trained."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import time
+import warnings
+from typing import Any
+
+from densvec.files.streams import is_remote, local_path
+
+logger = logging.getLogger(__name__)
+
+
+class Checkpoint:
+    """Save the model every so many epochs, and every so many minutes within them.
+
+    There is one file, replaced only when its successor is whole. ``load(path).train()`` goes on from where it
+    was saved. A save that the system refuses (a full disk, say) is a warning: training goes on, the older
+    file stays.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Where to save.
+    every_epochs : int or None
+        Save at the end of every so many epochs, and when training ends.
+    every_minutes : float, optional
+        Save also when this many minutes have passed since the last save, at the end of a chunk.
+
+    Examples
+    --------
+    >>> checkpoint = Checkpoint("model.dv", every_epochs=2, every_minutes=30)
+    >>> checkpoint
+    Checkpoint('model.dv', every_epochs=2, every_minutes=30)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        every_epochs: int | None = 1,
+        every_minutes: float | None = None,
+    ) -> None:
+        if every_epochs is not None and every_epochs < 1:
+            raise ValueError(f"every_epochs={every_epochs}: use a whole number from 1, or None")
+        if every_minutes is not None and not every_minutes >= 0:
+            raise ValueError(f"every_minutes={every_minutes}: use a number of minutes, or None")
+        self.path = path
+        self.every_epochs = every_epochs
+        self.every_minutes = every_minutes
+        self._epochs = 0
+        self._saved_at = time.monotonic()
+
+    def __repr__(self) -> str:
+        return (
+            f"Checkpoint({os.fspath(self.path)!r}, every_epochs={self.every_epochs}, "
+            f"every_minutes={self.every_minutes})"
+        )
+
+    def on_train_begin(self, model: Any) -> None:
+        """Start counting epochs and minutes; a directory that cannot be written to is an error now, not later."""
+        if not is_remote(self.path):
+            folder = os.path.dirname(os.path.realpath(local_path(self.path)))
+            if not os.path.isdir(folder):
+                raise FileNotFoundError(errno.ENOENT, "There is no directory for the checkpoints", folder)
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(errno.EACCES, "Checkpoints cannot be written to", folder)
+        self._epochs = 0
+        self._saved_at = time.monotonic()
+
+    def on_train_end(self, model: Any) -> None:
+        """Save the finished model, unless the last epoch's end did."""
+        if self._epochs and self.every_epochs is not None and self._epochs % self.every_epochs:
+            self.save(model)
+
+    def on_epoch_begin(self, model: Any) -> None:
+        """Do nothing."""
+
+    def on_epoch_end(self, model: Any) -> None:
+        """Save if it is the turn of this epoch."""
+        self._epochs += 1
+        if self.every_epochs is not None and self._epochs % self.every_epochs == 0:
+            self.save(model)
+
+    def on_batch_begin(self, model: Any) -> None:
+        """Do nothing."""
+
+    def on_batch_end(self, model: Any) -> None:
+        """Save if enough minutes have passed."""
+        if self.every_minutes is not None and time.monotonic() - self._saved_at >= 60 * self.every_minutes:
+            self.save(model)
+
+    def save(self, model: Any) -> None:
+        """Save now."""
+        try:
+            model.save(self.path)
+        except OSError as error:
+            warnings.warn(f"the checkpoint was not saved: {error}", RuntimeWarning, stacklevel=2)
+            logger.warning("the checkpoint was not saved: %s", error)
+        self._saved_at = time.monotonic()

@@ -1,0 +1,225 @@
+"""Saving and loading models."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from typing import IO, Any, TypeVar
+
+import numpy as np
+
+from densvec.files import persistence
+from densvec.files.schema import field, leave_out, require_class, tensor
+from densvec.keyed import KeyedDensities
+from densvec.model.state import COUNTERS, SHARED_PARAMETERS
+from densvec.model.training import Training
+from densvec.training.run import EpochLoss, Run
+from densvec.training.settings import Array
+
+__all__ = ["Saving"]
+
+logger = logging.getLogger(__name__)
+
+M = TypeVar("M", bound="Saving")
+
+_STATE = "training."  # tensors of the optimiser
+_RAW = "raw_"  # tensors of the words that were counted, rare ones included
+_NEEDED = ("wv", "means", "log_variances", "encoder", "context_vectors", "count", "vocabulary.counts")
+
+
+class Saving(Training):
+    """One file for everything: the densities, the encoder, and all that training needs to go on."""
+
+    def save(
+        self,
+        fname: str | os.PathLike[str] | IO[bytes],
+        separately: Any = None,
+        sep_limit: int = 10 * 1024**2,
+        ignore: Iterable[str] = frozenset(),
+        pickle_protocol: int | None = None,
+    ) -> None:
+        """Save the model, so that `load` gives it back and ``train()`` goes on where it was.
+
+        The file is written whole or not at all. It may be called from a callback, during training. Saving a
+        loaded model again gives the same bytes.
+
+        Parameters
+        ----------
+        fname : str, PathLike or binary file
+            Where to: a path, or what smart_open can write.
+        separately, sep_limit, pickle_protocol : optional
+            Accepted as in gensim, without effect: there is one file, and no pickle in it.
+        ignore : iterable of str, optional
+            What to leave out: ``"training"`` (the optimiser's state, without which training can go on, but
+            not exactly), ``"raw_vocabulary"``, or attributes of words. Names unknown here are passed over.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from densvec import BayesianSkipGram
+        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.dv")
+        >>> model.save(path)
+        >>> BayesianSkipGram.load(path).wv.index_to_key
+        ['a', 'b', 'c']
+        """
+        if len(self.wv.vectors) != len(self.wv):
+            raise RuntimeError("the model has words but no weights yet: call prepare_weights before saving")
+        with self._paused():
+            tensors = leave_out(self._tensors(), ignore, needed=_NEEDED)
+            self._provenance = persistence.write(fname, tensors, self._header())
+        logger.info("saved %s to %s", self, fname)
+
+    @classmethod
+    def load(cls: type[M], fname: str | os.PathLike[str] | IO[bytes], mmap: str | None = None) -> M:
+        """Load a model that `save` wrote.
+
+        Parameters
+        ----------
+        fname : str, PathLike or binary file
+            The file.
+        mmap : {None, "r", "c"}
+            Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
+            processes, ``"c"`` private changes. A mapped model copies its tables when it is trained.
+
+        Raises
+        ------
+        DensvecFileError
+            If the file is damaged, foreign, or of another class.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from densvec import BayesianSkipGram
+        >>> sentences = [["a", "b", "c"]] * 9
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.dv")
+        >>> BayesianSkipGram(sentences, vector_size=4, min_count=1, workers=1, epochs=2).save(path)
+        >>> model = BayesianSkipGram.load(path, mmap="r")
+        >>> model.epochs_trained, model.wv.means.flags.writeable
+        (2, False)
+        """
+        tensors, header = persistence.read(fname, mmap=mmap)
+        with persistence.faults_of(fname):
+            model = cls._restore(header, tensors)
+        logger.info("loaded %s from %s", model, fname)
+        return model
+
+    def _header(self) -> dict[str, Any]:
+        """Return all that is not an array, as a JSON document."""
+        parameters = {name: getattr(self, name) for name in (*SHARED_PARAMETERS, *self.own_parameters)}
+        corpus_file = self._corpus[1]
+        return {
+            "class": type(self).__name__,
+            "parameters": parameters,
+            "counters": {name: getattr(self, name) for name in COUNTERS},
+            "loss_history": [entry._asdict() for entry in self.loss_history],
+            "lifecycle_events": self.lifecycle_events,
+            "run": None if self._run is None else self._run.header(),
+            "corpus_file": None if corpus_file is None else os.fspath(corpus_file),
+            "attributes": self.wv._header()["attributes"],
+            "provenance": self._provenance,
+        }
+
+    def _tensors(self) -> dict[str, Array]:
+        """Return all arrays by the names that they have in a file."""
+        tensors = self.wv._tensors()
+        for name, array in (self._optimiser_state or {}).items():
+            tensors[_STATE + name] = array
+        if self.raw_vocab:
+            for name, array in persistence.pack_words(list(self.raw_vocab)).items():
+                tensors[_RAW + name] = array
+            tensors[_RAW + "vocabulary.counts"] = np.fromiter(self.raw_vocab.values(), np.int64)
+        return tensors
+
+    @classmethod
+    def _restore(cls: type[M], header: Mapping[str, Any], tensors: Mapping[str, Array]) -> M:
+        """Return the model of a header and its tensors; ValueError if they do not belong together."""
+        _require_model(header, cls.__name__)
+        model = cls(**cls._constructor_parameters(field(header, "parameters", dict)))
+        counters = field(header, "counters", dict)
+        for name in COUNTERS:
+            setattr(model, name, field(counters, name, type(getattr(model, name))))
+        model.loss_history = [_restore_loss(entry) for entry in field(header, "loss_history", list)]
+        model.lifecycle_events = _optional(header, "lifecycle_events", list)
+        run = _optional(header, "run", dict)
+        model._run = None if run is None else _restore_run(run)
+        model._corpus = (None, _optional(header, "corpus_file", str))
+        model._provenance = header.get("provenance")
+        model._restore_tensors(header, tensors)
+        return model
+
+    @classmethod
+    def _constructor_parameters(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the saved parameters as the constructor takes them."""
+        names = (*SHARED_PARAMETERS, *cls.own_parameters)
+        missing = [name for name in names if name not in parameters]
+        if missing:
+            raise ValueError(f"the header's parameters lack {missing[0]!r}")
+        return {name: parameters[name] for name in names}
+
+    def _restore_tensors(self, header: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
+        """Fill the model from a file's tensors, each of the shape that its parameters ask for."""
+        asked = self.wv
+        self.wv = wv = KeyedDensities._restore(header, tensors)
+        wv.lifecycle_events = asked.lifecycle_events
+        if (wv.vector_size, wv.covariance) != (asked.vector_size, asked.covariance):
+            raise ValueError(
+                f"the tables are {wv.covariance} of size {wv.vector_size}, the parameters say "
+                f"{asked.covariance} of size {asked.vector_size}"
+            )
+        if len(wv) and (tensor(tensors, "vocabulary.counts", "i", (len(wv),)) < 0).any():
+            raise ValueError("tensor vocabulary.counts holds negative numbers")
+        state = {name.removeprefix(_STATE): a for name, a in tensors.items() if name.startswith(_STATE)}
+        self._optimiser_state = state or None
+        for name, shape in self._saved_shapes(len(wv)).items():
+            if len(wv) and (state or not name.startswith(_STATE)):
+                array = tensor(tensors, name, tensors[name].dtype.kind, shape)
+                if array.dtype not in (np.float32, np.int64):
+                    raise ValueError(f"tensor {name} is {array.dtype}, a model's are float32")
+        if _RAW + "vocabulary.bytes" in tensors:
+            raw = {name.removeprefix(_RAW): a for name, a in tensors.items() if name.startswith(_RAW)}
+            words = persistence.unpack_words(raw)
+            counts = tensor(raw, "vocabulary.counts", "i", (len(words),))
+            self.raw_vocab = dict(zip(words, counts.tolist(), strict=True))
+
+
+def _require_model(header: Mapping[str, Any], name: str) -> None:
+    if header.get("class") == "KeyedDensities":
+        raise ValueError(
+            f"the file holds KeyedDensities, not a {name}: words and densities, as wv.save writes them, "
+            f"without the parameters and the training state of a {name}. Open it with KeyedDensities.load"
+        )
+    require_class(header, {name}, name)
+
+
+def _optional(header: Mapping[str, Any], name: str, kind: type) -> Any:
+    return None if header.get(name) is None else field(header, name, kind)
+
+
+def _restore_loss(entry: Any) -> EpochLoss:
+    if not isinstance(entry, dict):
+        raise ValueError(f"the header's loss_history has {str(entry)[:80]!r} among its entries")
+    whole = ("epoch", "words")
+    fields: dict[str, Any] = {
+        name: field(entry, name, int if name in whole else float) for name in EpochLoss._fields
+    }
+    return EpochLoss(**fields)
+
+
+def _restore_run(run: dict[str, Any]) -> Run:
+    """Check a position in training, and return it."""
+    field(run, "epochs", int, minimum=1)
+    tally = field(run, "tally", dict)
+    places = [(run, ("epoch", "first_epoch")), (tally, ("chunks", "words", "kept", "examples"))]
+    for document, names in places:
+        for name in names:
+            field(document, name, int, minimum=0)
+    for name in ("start_alpha", "end_alpha"):
+        field(run, name, float, minimum=0)
+    for name in ("total_words", "total_examples"):
+        if _optional(run, name, int) is not None:
+            field(run, name, int, minimum=0)
+    for name in ("loss", "hinge", "kl"):
+        field(field(tally, "result", dict), name, float)
+    return Run.from_header(run)

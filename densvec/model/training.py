@@ -1,0 +1,303 @@
+"""Training a model, by gensim's methods and one more: ``train()`` without arguments."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from densvec._corpus import Sampler
+from densvec.callbacks import call
+from densvec.model.state import Corpus, CorpusFile, ModelState
+from densvec.model.vocabulary import check_sources
+from densvec.text._words import WordIndex
+from densvec.text.feed import Feed
+from densvec.text.vocabulary import keep_probabilities, noise_weights
+from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
+from densvec.training.progress import Progress
+from densvec.training.run import Run, Tally
+
+__all__ = ["Training"]
+
+logger = logging.getLogger(__name__)
+
+
+class Training(ModelState):
+    """The methods that train a model and say how it went."""
+
+    def train(
+        self,
+        corpus_iterable: Corpus | None = None,
+        corpus_file: CorpusFile | None = None,
+        total_examples: int | None = None,
+        total_words: int | None = None,
+        epochs: int | None = None,
+        start_alpha: float | None = None,
+        end_alpha: float | None = None,
+        word_count: int = 0,
+        queue_factor: int = 2,
+        report_delay: float = 1.0,
+        compute_loss: bool = False,
+        callbacks: Iterable[Any] = (),
+        *,
+        resume: bool = False,
+    ) -> Any:
+        """Train the model, and return it.
+
+        Without arguments, ``train()`` brings the model to its ``epochs`` on its own corpus: it trains a model
+        that was not trained, resumes an interrupted or re-loaded one where it stopped, and returns at once
+        when nothing is left. With a corpus it is gensim's call: so many epochs more; with nothing but a
+        corpus, an interrupted or re-loaded model goes on where it stopped.
+
+        Ctrl-C (KeyboardInterrupt) is raised after the chunks at hand are finished. The model can then be used
+        and saved, and ``train()`` goes on where it stopped.
+
+        Parameters
+        ----------
+        corpus_iterable : iterable of token lists, optional
+            The corpus; or
+        corpus_file : path, optional
+            a file with one sentence per line.
+        total_examples, total_words : int, optional
+            Sentences or raw words of the corpus, by which the learning rate falls; one is needed with a
+            corpus.
+        epochs : int, optional
+            Passes over the corpus; needed with a corpus.
+        start_alpha, end_alpha : float, optional
+            Learning rates at the start and at the end; they become the model's ``alpha`` and ``min_alpha``.
+        word_count, queue_factor, compute_loss : optional
+            Accepted as in gensim, without effect: the loss is always computed.
+        report_delay : float
+            Seconds between two lines of the log.
+        callbacks : iterable
+            Objects with hooks, see `densvec.callbacks`; by default those given to the constructor.
+        resume : bool
+            Complete the model's own epochs, as without arguments, but on the corpus given: for a re-loaded
+            model whose corpus was no file.
+
+        Raises
+        ------
+        DivergenceError
+            If the loss is no longer a finite, reasonable number; the message says what to lower.
+
+        Examples
+        --------
+        >>> from densvec import BayesianSkipGram
+        >>> sentences = [["hello", "densities"], ["goodbye", "points"]] * 10
+        >>> model = BayesianSkipGram(vector_size=4, epochs=2)
+        >>> model.build_vocab(sentences)
+        >>> len(model.train().loss_history)
+        2
+        >>> model = model.train(sentences, total_examples=model.corpus_count, epochs=3)
+        >>> len(model.loss_history)
+        5
+        """
+        self.alpha = self.alpha if start_alpha is None else start_alpha
+        self.min_alpha = self.min_alpha if end_alpha is None else end_alpha
+        given = corpus_iterable is not None or corpus_file is not None
+        interrupted = self._run is not None and not self._run.finished
+        if resume or not (total_examples or total_words or epochs or (given and not interrupted)):
+            run = self._own_run(corpus_iterable, corpus_file, given)
+        else:
+            run = self._further_run(corpus_iterable, corpus_file, total_examples, total_words, epochs)
+        if run is None:
+            return self
+        if self.alpha > self.min_alpha_yet_reached and not run.tally.chunks and not run.epoch:
+            logger.warning("Effective 'alpha' higher than previous training cycles")
+        self._run = run
+        self._train(run, tuple(callbacks) or self._constructor_callbacks, report_delay)
+        return self
+
+    def get_latest_training_loss(self) -> float:
+        """Return the mean loss per centre word of the epoch at hand, or else of the latest epoch.
+
+        Unlike gensim's it is computed in double precision, always, and it is comparable between runs and
+        corpora. `loss_history` has all epochs. 0.0 before any training.
+
+        Examples
+        --------
+        >>> from densvec import BayesianSkipGram
+        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, sample=0, workers=1)
+        >>> model.get_latest_training_loss() == model.loss_history[-1].loss
+        True
+        """
+        if self._run is not None and self._run.tally.result.centres:
+            return self._run.tally.result.per_centre()[0]
+        return self.loss_history[-1].loss if self.loss_history else 0.0
+
+    # Which epochs to train
+
+    def _own_run(self, sentences: Corpus | None, corpus_file: CorpusFile | None, given: bool) -> Run | None:
+        """Return what is left of the model's own epochs, or None if nothing is."""
+        self._check_ready()
+        run = self._run
+        if run is None:
+            run = self._new_run(self.epochs, self.corpus_total_words, self.corpus_count)
+            run.own = True
+        elif run.own:
+            run.epochs = max(run.epochs, self.epochs)  # raised since: go on to the new number
+        run.start_alpha, run.end_alpha = self.alpha, self.min_alpha  # they may have been changed since
+        if run.finished:
+            logger.info("nothing to train: the model has had its %i epochs", run.epochs)
+            return None
+        if given:
+            self._corpus = (sentences, corpus_file)
+        if self._corpus[0] is None and self._corpus[1] is None:
+            raise RuntimeError(
+                "the model's corpus is not at hand (the model was loaded, or its vocabulary was not built "
+                "from a corpus): give it as train(sentences, resume=True)"
+            )
+        check_sources(*self._corpus, passes=run.epochs - run.epoch)
+        return run
+
+    def _further_run(
+        self,
+        sentences: Corpus | None,
+        corpus_file: CorpusFile | None,
+        total_examples: int | None,
+        total_words: int | None,
+        epochs: int | None,
+    ) -> Run:
+        """Return a run over the corpus given: gensim's call."""
+        check_sources(sentences, corpus_file, passes=epochs or 1)
+        self._check_ready()
+        if total_words is None and total_examples is None:
+            raise ValueError(
+                "give total_examples or total_words, by which the learning rate falls; for the corpus that "
+                "the vocabulary was built from, total_examples=model.corpus_count"
+            )
+        if epochs is None or epochs <= 0:
+            raise ValueError(f"epochs={epochs}: give how many epochs to train, usually epochs=model.epochs")
+        if total_words is None and total_examples == self.corpus_count:
+            total_words = self.corpus_total_words or None
+        self._corpus = (sentences, corpus_file)
+        return self._new_run(epochs, total_words, total_examples)
+
+    def _new_run(self, epochs: int, total_words: int | None, total_examples: int | None) -> Run:
+        return Run(
+            epochs=epochs,
+            start_alpha=self.alpha,
+            end_alpha=self.min_alpha,
+            total_words=total_words,
+            total_examples=total_examples,
+            first_epoch=self.epochs_trained,
+        )
+
+    def _check_ready(self) -> None:
+        if not len(self.wv.index_to_key):
+            raise RuntimeError(
+                "you must first build the vocabulary before training the model: call build_vocab"
+            )
+        if len(self.wv.vectors) != len(self.wv.index_to_key):
+            raise RuntimeError("you must first initialise the weights before training: call prepare_weights")
+
+    # Training them
+
+    def _train(self, run: Run, callbacks: tuple[Any, ...], report_delay: float) -> None:
+        self._own_arrays()
+        backend = self._make_backend()
+        self._loop = Loop(
+            run, backend, self._feeds(), workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale()
+        )
+        progress = Progress(run, self.show_progress, report_delay)
+        watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
+
+        def on_chunk(tally: Tally, seconds: float) -> None:
+            progress.chunk(tally, seconds)
+            call(watchers, "on_batch_end", self)
+
+        self.add_lifecycle_event("train", msg=f"training with {self.workers} workers", epochs=run.epochs)
+        started = time.perf_counter()
+        try:
+            with thread_limits(backend, self.workers):
+                call(callbacks, "on_train_begin", self)
+                while not run.finished:
+                    call(callbacks, "on_epoch_begin", self)
+                    loss, tally = self._loop.epoch(on_chunk)
+                    self._settle()
+                    self.epochs_trained = run.number
+                    self.loss_history.append(loss)
+                    progress.epoch(loss, tally)
+                    if math.isnan(loss.loss):
+                        logger.warning(
+                            "epoch %i had nothing to learn from: thinning by sample=%g left no two words of a "
+                            "sentence together; raise sample, or set sample=0 to keep all words",
+                            loss.epoch,
+                            self.sample,
+                        )
+                    call(callbacks, "on_epoch_end", self)
+                call(callbacks, "on_train_end", self)
+        finally:
+            self._settle()
+            self._optimiser_state = backend.state()
+            self._loop = None
+            self.total_train_time += time.perf_counter() - started
+            self.train_count += 1
+            progress.close()
+
+    def _settle(self) -> None:
+        """Bring ``wv`` and the counters up to date with the backend."""
+        assert self._loop is not None
+        assert self._run is not None
+        self._loop.backend.synchronise()
+        self.wv.norms = None
+        alpha = self._run.alpha(self._run.tally.words, self._run.tally.examples)
+        self.min_alpha_yet_reached = min(self.min_alpha_yet_reached, alpha)
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """Stand still between two chunks, everything up to date, if the model is being trained."""
+        loop = self._loop
+        if loop is None:
+            yield
+            return
+        with loop.gate.pause():
+            self._settle()
+            self._optimiser_state = loop.backend.state()
+            yield
+
+    def _own_arrays(self) -> None:
+        """Copy tables that cannot be trained in place, such as those mapped from a file."""
+        wv = self.wv
+        wv.vectors = np.require(wv.vectors, requirements=["C", "W"])
+        if wv.log_variances is not None:
+            wv.log_variances = np.require(wv.log_variances, requirements=["C", "W"])
+        if wv.encoder is not None:
+            for name, array in wv.encoder.arrays().items():
+                setattr(wv.encoder, name, np.require(array, requirements=["C", "W"]))
+        if wv.context_vectors is not None:
+            wv.context_vectors = np.require(wv.context_vectors, requirements=["C", "W"])
+
+    def _feeds(self) -> Any:
+        """Return what opens the corpus at an epoch."""
+        sentences, corpus_file = self._corpus
+        counts = self.wv.expandos["count"]
+        keep = keep_probabilities(counts, self.sample)
+        sampler = Sampler(
+            keep,
+            noise_weights(counts, self.ns_exponent, keep),
+            window=self.window,
+            shrink_windows=bool(self.shrink_windows),
+            negative=self.negative,
+            pairing=self.pairing,
+            seed=self.seed,
+        )
+        index = WordIndex(self.wv.key_to_index)
+
+        def open_feed(epoch: int, start: int) -> Feed:
+            return Feed(
+                sentences,
+                corpus_file,
+                index=index,
+                sampler=sampler,
+                epoch=epoch,
+                chunk_words=self.batch_words,
+                start=start,
+            )
+
+        return open_feed

@@ -1,0 +1,1 @@
+"""Text in: reading, counting, the vocabulary, and the feed of token ids to training."""

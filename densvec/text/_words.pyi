@@ -1,0 +1,34 @@
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densvec._corpus import Block
+from densvec.text._text import TextBlock, TextReader
+from densvec.text.trimming import TrimRule
+
+class WordIndex:
+    mapping: dict[Any, int]
+    def __init__(self, words: Mapping[Any, int] | Iterable[str] | WordIndex) -> None: ...
+    def __len__(self) -> int: ...
+    def encode(self, text: TextBlock) -> Block: ...
+
+class WordCounter:
+    words: int
+    examples: int
+    min_reduce: int
+    stop: bool
+    def __len__(self) -> int: ...
+    def count(
+        self,
+        reader: TextReader,
+        *,
+        max_vocab_size: int | None = None,
+        trim_rule: TrimRule | None = None,
+        progress: Callable[[WordCounter], object] | None = None,
+    ) -> None: ...
+    def prune(self, trim_rule: TrimRule | None = None) -> None: ...
+    def merge(self, other: WordCounter) -> None: ...
+    def counts(self, min_count: int = 0) -> dict[str, int]: ...
+    def frequencies(self) -> NDArray[np.int64]: ...

@@ -1,0 +1,255 @@
+"""The chunks of one epoch, handed to any number of workers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Protocol
+
+from densvec._corpus import Block, Chunk, Sampler
+from densvec.corpora import check_corpus, file_reader, log_replaced, text_reader
+from densvec.text._sentences import SentenceReader
+from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text._words import WordIndex
+
+logger = logging.getLogger(__name__)
+
+#: Raw words of a chunk, gensim's `batch_words`.
+CHUNK_WORDS = 10_000
+
+
+class Feed:
+    """Iterates over the chunks of one epoch; several threads may call ``next()`` on one feed.
+
+    Chunk k holds the k-th run of whole sentences with at least `chunk_words` words, so chunks depend on the
+    text, the sampler and the epoch alone: the same from a file and from token lists, with one worker or many.
+
+    Parameters
+    ----------
+    sentences : iterable of token lists, optional
+        The corpus; or
+    corpus_file : path, optional
+        a file with one sentence per line. One of both must be given.
+    index : mapping from word to id, or WordIndex
+        The vocabulary. A WordIndex made once saves making it for every epoch.
+    sampler : Sampler
+        Draws the chunks.
+    epoch : int
+        Number of this pass over the corpus.
+    chunk_words : int
+        Least number of raw words in a chunk.
+    max_sentence_length : int
+        Longer lines and token lists are cut into sentences of this many words.
+    start : int
+        Number of chunks to leave out at the start, to resume an epoch.
+    errors : str
+        What becomes of bytes of the file that are not UTF-8.
+    prefetch : int
+        Blocks of token lists that a thread encodes ahead.
+
+    Examples
+    --------
+    >>> sampler = Sampler([1.0, 1.0], [1.0, 1.0], window=2, seed=1)
+    >>> with Feed([["a", "b"], ["b", "x", "a"]], index={"a": 0, "b": 1}, sampler=sampler, epoch=0) as feed:
+    ...     for chunk in feed:
+    ...         print(chunk.tokens, chunk.sentences, chunk.words)
+    [0 1 1 0] [0 2 4] 5
+    """
+
+    def __init__(
+        self,
+        sentences: Iterable[Any] | None = None,
+        corpus_file: str | os.PathLike[str] | None = None,
+        *,
+        index: Mapping[Any, int] | WordIndex,
+        sampler: Sampler,
+        epoch: int = 0,
+        chunk_words: int = CHUNK_WORDS,
+        max_sentence_length: int = MAX_SENTENCE_LENGTH,
+        start: int = 0,
+        errors: str = "replace",
+        prefetch: int = 8,
+    ) -> None:
+        check_corpus(sentences, corpus_file)
+        if chunk_words < 1:
+            raise ValueError(f"chunk_words must be at least 1, not {chunk_words}")
+        self.sampler = sampler
+        self.epoch = epoch
+        if corpus_file is not None:
+            reader: TextReader | None = file_reader(
+                corpus_file, errors=errors, max_sentence_length=max_sentence_length
+            )
+        else:
+            reader = text_reader(sentences, max_sentence_length)
+        words = index if isinstance(index, WordIndex) else WordIndex(index)
+        self._blocks: _Blocks
+        if reader is not None:
+            corpus = sentences if corpus_file is None else corpus_file
+            self._blocks = _TextBlocks(reader, words, chunk_words, start, corpus if epoch == 0 else None)
+        else:
+            assert sentences is not None
+            self._blocks = _ProducedBlocks(
+                sentences, words, chunk_words, start, max_sentence_length, max(1, prefetch)
+            )
+
+    def __iter__(self) -> Feed:
+        return self
+
+    def __next__(self) -> Chunk:
+        """Return the next chunk."""
+        block = self._blocks.next()
+        if block is None:
+            raise StopIteration
+        return self.sampler.sample(block, self.epoch)
+
+    def close(self) -> None:
+        """Stop reading; further calls of ``next()`` raise StopIteration."""
+        self._blocks.close()
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_blocks"):
+            self._blocks.close()
+
+
+class _Blocks(Protocol):
+    """A source of encoded blocks for any number of threads."""
+
+    def next(self) -> Block | None:
+        """Return the next block, None at the end."""
+
+    def close(self) -> None:
+        """Stop reading."""
+
+
+class _TextBlocks:
+    """Blocks of text: the caller's thread reads under a lock and encodes outside of it."""
+
+    def __init__(
+        self, reader: TextReader, index: WordIndex, chunk_words: int, start: int, corpus: object | None
+    ) -> None:
+        self._reader = reader
+        self._index = index
+        self._chunk_words = chunk_words
+        self._start = start
+        self._corpus = corpus  # named in the warning of bytes that are not UTF-8; None: do not warn
+        self._lock = threading.Lock()
+        self._done = False
+        self._error: BaseException | None = None
+
+    def next(self) -> Block | None:
+        with self._lock:
+            if self._error is not None:
+                raise self._error
+            if self._done:
+                return None
+            try:
+                text = self._reader.next_block(self._chunk_words)
+                while text is not None and text.number < self._start:
+                    text = self._reader.next_block(self._chunk_words)
+            except BaseException as error:
+                self._error = error
+                self._reader.close()
+                raise
+            if text is None:
+                self._done = True
+                if self._corpus is not None:
+                    log_replaced(self._reader.replaced, self._corpus)
+                self._reader.close()
+                return None
+        return self._index.encode(text)
+
+    def close(self) -> None:
+        with self._lock:
+            self._done = True
+            self._reader.close()
+
+
+class _ProducedBlocks:
+    """Blocks of token lists: one thread iterates the corpus and encodes ahead of the workers.
+
+    The corpus is iterated by one thread only, because iterators are not thread-safe and some (database
+    cursors) must stay on the thread that made them.
+    """
+
+    #: Seconds that close() waits for a corpus that does not return from next().
+    PATIENCE = 2.0
+
+    def __init__(
+        self,
+        sentences: Iterable[Any],
+        index: WordIndex,
+        chunk_words: int,
+        start: int,
+        max_sentence_length: int,
+        prefetch: int,
+    ) -> None:
+        self._arguments = sentences, index, chunk_words, start, max_sentence_length
+        self._prefetch = prefetch
+        self._ready: deque[Block] = deque()
+        self._changed = threading.Condition()
+        self._closed = False  # nothing more is wanted
+        self._finished = False  # nothing more will come
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    def next(self) -> Block | None:
+        with self._changed:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._produce, name="densvec-feed", daemon=True)
+                self._thread.start()
+            while not self._ready and not self._finished and not self._closed:
+                self._changed.wait()
+            if self._closed:
+                return None
+            if self._ready:
+                block = self._ready.popleft()
+                self._changed.notify_all()
+                return block
+            if self._error is not None:
+                raise self._error
+            return None
+
+    def _produce(self) -> None:
+        sentences, index, chunk_words, start, max_sentence_length = self._arguments
+        try:
+            reader = SentenceReader(sentences, index, max_sentence_length=max_sentence_length)
+            while not self._closed and (block := reader.next_block(chunk_words)) is not None:
+                if block.number < start:
+                    continue
+                with self._changed:
+                    while len(self._ready) >= self._prefetch and not self._closed:
+                        self._changed.wait()
+                    self._ready.append(block)
+                    self._changed.notify_all()
+        except BaseException as error:  # it belongs to the caller of next()
+            self._error = error
+        finally:
+            with self._changed:
+                self._finished = True
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._ready.clear()
+            self._changed.notify_all()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(self.PATIENCE)
+            if thread.is_alive():
+                logger.warning("the corpus does not return from iteration; its thread is left behind")

@@ -1,0 +1,480 @@
+"""From a corpus to a vocabulary: counting words, choosing them, and the probabilities that follow."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from densvec.corpora import LineSentence, check_corpus, file_reader, is_plain, log_replaced, text_reader
+from densvec.text._sentences import SentenceCounter
+from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text._words import WordCounter
+from densvec.text.counting import count_in_parallel
+from densvec.text.trimming import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, TrimRule, keeps
+
+__all__ = [
+    "RULE_DEFAULT",
+    "RULE_DISCARD",
+    "RULE_KEEP",
+    "RawVocabulary",
+    "Vocabulary",
+    "grow",
+    "keep_probabilities",
+    "noise_weights",
+    "scan",
+    "select",
+]
+
+logger = logging.getLogger(__name__)
+
+
+class RawVocabulary:
+    """The words of a corpus and how often each occurs.
+
+    Parameters
+    ----------
+    counts : mapping from word to count, or a counter
+        In order of first appearance.
+    total_words, sentence_count : int
+        Words and sentences of the corpus.
+    min_reduce : int
+        Words seen fewer times than this may be missing, if `max_vocab_size` was set.
+    """
+
+    def __init__(
+        self,
+        counts: Mapping[str, int] | WordCounter | SentenceCounter,
+        total_words: int,
+        sentence_count: int,
+        min_reduce: int = 1,
+    ) -> None:
+        self._source = counts
+        self.total_words = total_words
+        self.sentence_count = sentence_count
+        self.min_reduce = min_reduce
+
+    @classmethod
+    def from_frequencies(
+        cls, frequencies: Mapping[str, int], sentence_count: int | None = None
+    ) -> RawVocabulary:
+        """Return the vocabulary of a table of counts.
+
+        Examples
+        --------
+        >>> RawVocabulary.from_frequencies({"kiwi": 3, "bird": 5}).total_words
+        8
+        """
+        for word, count in frequencies.items():
+            if not isinstance(count, (int, np.integer)) or count < 0:
+                raise ValueError(f"the count of {word!r} must be a non-negative integer, not {count!r}")
+        counts = {word: int(count) for word, count in frequencies.items()}
+        return cls(counts, sum(counts.values()), sentence_count or 0)
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How often each word occurs, in order of first appearance."""
+        return self.at_least(0)
+
+    def at_least(self, min_count: int) -> dict[str, int]:
+        """Return `counts` without the words that occur fewer times, which are never made into strings."""
+        if isinstance(self._source, Mapping):
+            return {word: count for word, count in self._source.items() if count >= min_count}
+        return self._source.counts(min_count)
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.int64]:
+        """The counts alone, in the same order."""
+        if isinstance(self._source, Mapping):
+            return np.fromiter(self._source.values(), np.int64, len(self._source))
+        return self._source.frequencies()
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that a model knows, by id, with their counts, and what choosing them left out."""
+
+    words: list[str]
+    counts: NDArray[np.int64]
+    effective_min_count: int = 1
+    retained_words: int = 0  # chosen words that occur in the corpus just scanned
+    retained_total: int = 0  # their occurrences in it
+    dropped_words: int = 0
+    dropped_total: int = 0
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The id of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def report(self, sample: float) -> dict[str, int]:
+        """Return the figures that gensim's `prepare_vocab` returns.
+
+        `downsample_unique` words are thinned, which leaves about `downsample_total` of all their occurrences.
+        """
+        keep = keep_probabilities(self.counts, sample)
+        return {
+            "drop_unique": self.dropped_words,
+            "retain_total": self.retained_total,
+            "downsample_unique": int((keep < 1).sum()),
+            "downsample_total": int((keep * self.counts).sum()),
+            "num_retained_words": self.retained_words,
+        }
+
+
+def scan(
+    sentences: Iterable[Any] | None = None,
+    corpus_file: str | os.PathLike[str] | None = None,
+    *,
+    progress_per: int = 10_000,
+    max_vocab_size: int | None = None,
+    trim_rule: TrimRule | None = None,
+    workers: int = 1,
+    errors: str = "replace",
+    max_sentence_length: int = MAX_SENTENCE_LENGTH,
+) -> RawVocabulary:
+    """Count the words of a corpus.
+
+    Parameters
+    ----------
+    sentences : iterable of token lists, optional
+        The corpus; or
+    corpus_file : path, optional
+        a file with one sentence per line. One of both must be given.
+    progress_per : int
+        Log progress about every so many sentences.
+    max_vocab_size : int, optional
+        Bound the memory: whenever a sentence leaves more distinct words than this, those seen fewer than
+        `min_reduce` times are dropped and `min_reduce`, 1 at first, rises by one. Counts of rare words become
+        too small by it. About 10 million words take 1 GB.
+    trim_rule : callable, optional
+        Asked, in place of their count, about words that `max_vocab_size` would drop.
+    workers : int
+        Threads that count a plain file. The result does not depend on it.
+    errors : str
+        What becomes of bytes of the file that are not UTF-8.
+    max_sentence_length : int
+        Longer lines of the file are cut into sentences of this many words.
+
+    Examples
+    --------
+    >>> raw = scan([["the", "kiwi", "is", "the", "bird"]])
+    >>> raw.counts
+    {'the': 2, 'kiwi': 1, 'is': 1, 'bird': 1}
+    >>> raw.total_words, raw.sentence_count
+    (5, 1)
+    """
+    check_corpus(sentences, corpus_file)
+    logger.info("collecting all words and their counts")
+    progress = _Progress(max(1, progress_per))
+    # A LineSentence over a file is that file.
+    if (
+        type(sentences) is LineSentence
+        and sentences.limit is None
+        and isinstance(sentences.source, (str, os.PathLike))
+    ):
+        corpus_file, errors = sentences.source, sentences.errors
+        max_sentence_length = sentences.max_sentence_length
+    counter: WordCounter | SentenceCounter
+    if corpus_file is not None and workers > 1 and not max_vocab_size and is_plain(corpus_file):
+        counter = count_in_parallel(
+            corpus_file, workers, errors=errors, max_sentence_length=max_sentence_length, progress=progress
+        )
+    elif corpus_file is not None:
+        reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
+        counter = _count_text(reader, corpus_file, max_vocab_size, trim_rule, progress)
+    elif (text := text_reader(sentences)) is not None:
+        counter = _count_text(text, sentences, max_vocab_size, trim_rule, progress)
+    else:
+        assert sentences is not None
+        counter = SentenceCounter()
+        counter.count(
+            sentences,
+            max_vocab_size=max_vocab_size,
+            trim_rule=trim_rule,
+            progress=progress,
+            progress_per=progress.per,
+        )
+    raw = RawVocabulary(counter, counter.words, counter.examples, counter.min_reduce)
+    logger.info(
+        "collected %i word types from a corpus of %i raw words and %i sentences",
+        len(raw),
+        raw.total_words,
+        raw.sentence_count,
+    )
+    return raw
+
+
+def _count_text(
+    reader: TextReader,
+    corpus: object,
+    max_vocab_size: int | None,
+    trim_rule: TrimRule | None,
+    progress: _Progress,
+) -> WordCounter:
+    counter = WordCounter()
+    try:
+        counter.count(reader, max_vocab_size=max_vocab_size, trim_rule=trim_rule, progress=progress)
+    finally:
+        reader.close()
+    log_replaced(reader.replaced, corpus)
+    return counter
+
+
+@dataclass
+class _Progress:
+    """Logs how far counting is, not more often than every `per` sentences."""
+
+    per: int
+    due: int = field(default=0)
+
+    def __call__(self, *counters: WordCounter | SentenceCounter) -> None:
+        examples = sum(counter.examples for counter in counters)
+        if examples >= self.due:
+            self.due = examples - examples % self.per + self.per
+            logger.info(
+                "PROGRESS: at sentence #%i, processed %i words, keeping %i word types",
+                examples,
+                sum(counter.words for counter in counters),
+                max(len(counter) for counter in counters),
+            )
+
+
+def select(
+    raw: RawVocabulary,
+    *,
+    min_count: int = 5,
+    max_final_vocab: int | None = None,
+    trim_rule: TrimRule | None = None,
+    sorted_vocab: bool = True,
+    allow_empty: bool = False,
+) -> Vocabulary:
+    """Choose the words of a new vocabulary.
+
+    Parameters
+    ----------
+    raw : RawVocabulary
+        The counts to choose from.
+    min_count : int
+        Drop words that occur fewer times.
+    max_final_vocab : int, optional
+        Raise the least count until at most this many words are left.
+    trim_rule : callable, optional
+        Called as ``trim_rule(word, count, min_count)`` once per word; answers RULE_KEEP, RULE_DISCARD or
+        RULE_DEFAULT.
+    sorted_vocab : bool
+        Order words by descending count, equal counts by first appearance; otherwise all by first appearance.
+    allow_empty : bool
+        Return an empty vocabulary instead of raising RuntimeError.
+
+    Examples
+    --------
+    >>> vocabulary = select(scan([["a", "b", "b", "c", "c"]]), min_count=2)
+    >>> vocabulary.words, vocabulary.counts
+    (['b', 'c'], array([2, 2]))
+    """
+    least = _effective_min_count(raw, min_count, max_final_vocab)
+    kept = _kept(raw, least, trim_rule)
+    if not kept and not allow_empty:
+        raise RuntimeError(_why_empty(raw, min_count, least, max_final_vocab, trim_rule))
+    words, counts = _ordered(kept, sorted_vocab)
+    return _chosen(words, counts, raw, kept, least)
+
+
+def grow(
+    vocabulary: Vocabulary | tuple[Sequence[str], ArrayLike],
+    raw: RawVocabulary,
+    *,
+    min_count: int = 5,
+    max_final_vocab: int | None = None,
+    trim_rule: TrimRule | None = None,
+    sorted_vocab: bool = True,
+) -> Vocabulary:
+    """Extend a vocabulary by the words of another corpus.
+
+    Known words keep their ids, and all their new occurrences are added to their counts, whatever `min_count`;
+    new words that :func:`select` would choose follow. So the counts, and the subsampling computed from them,
+    are those of both corpora together.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary or (words, counts)
+        What is known so far.
+    raw : RawVocabulary
+        The counts of the new corpus.
+    min_count, max_final_vocab, trim_rule, sorted_vocab
+        As in :func:`select`, for the new words.
+
+    Examples
+    --------
+    >>> known = select(scan([["a", "a", "b"]]), min_count=1)
+    >>> grown = grow(known, scan([["c", "b", "c"]]), min_count=2)
+    >>> grown.words, grown.counts
+    (['a', 'b', 'c'], array([2, 2, 2]))
+    """
+    old_words, old_counts = (
+        (vocabulary.words, vocabulary.counts) if isinstance(vocabulary, Vocabulary) else vocabulary
+    )
+    known = set(old_words)
+    least = _effective_min_count(raw, min_count, max_final_vocab)
+    added = {word: n for word, n in _kept(raw, least, trim_rule).items() if word not in known}
+    words, new_counts = _ordered(added, sorted_vocab)
+    more = np.array([raw.counts.get(word, 0) for word in old_words], dtype=np.int64)
+    counts = np.concatenate([np.asarray(old_counts, dtype=np.int64) + more, new_counts])
+    kept = {word: count for word, count in raw.counts.items() if word in known or word in added}
+    return _chosen([*old_words, *words], counts, raw, kept, least)
+
+
+def _kept(raw: RawVocabulary, least: int, trim_rule: TrimRule | None) -> dict[str, int]:
+    """Return the counts of the words that stay, in order of first appearance."""
+    if trim_rule is None:
+        return raw.at_least(least)
+    return {word: count for word, count in raw.counts.items() if keeps(word, count, least, trim_rule)}
+
+
+def _ordered(counts: Mapping[str, int], sorted_vocab: bool) -> tuple[list[str], NDArray[np.int64]]:
+    """Return words and counts, by descending count if asked; equal counts stay in order of first appearance."""
+    words, numbers = list(counts), np.fromiter(counts.values(), np.int64, len(counts))
+    if sorted_vocab:
+        order = np.argsort(-numbers, kind="stable")
+        words, numbers = [words[i] for i in order.tolist()], numbers[order]
+    return words, numbers
+
+
+def _chosen(
+    words: list[str], counts: NDArray[np.int64], raw: RawVocabulary, kept: Mapping[str, int], least: int
+) -> Vocabulary:
+    total, retained = int(raw.frequencies.sum()), sum(kept.values())
+    vocabulary = Vocabulary(
+        words=words,
+        counts=counts,
+        effective_min_count=least,
+        retained_words=len(kept),
+        retained_total=retained,
+        dropped_words=len(raw) - len(kept),
+        dropped_total=total - retained,
+    )
+    logger.info(
+        "effective_min_count=%d retains %i unique words (%.2f%% of %i), %i words of text (%.2f%% of %i)",
+        least,
+        len(kept),
+        100 * len(kept) / max(1, len(raw)),
+        len(raw),
+        retained,
+        100 * retained / max(1, total),
+        total,
+    )
+    return vocabulary
+
+
+def _effective_min_count(raw: RawVocabulary, min_count: int, max_final_vocab: int | None) -> int:
+    """Return the least count that leaves at most `max_final_vocab` words, but not less than `min_count`."""
+    if max_final_vocab is None:
+        return min_count
+    if max_final_vocab < 1:
+        raise ValueError(f"max_final_vocab must be at least 1, not {max_final_vocab}")
+    if len(raw) <= max_final_vocab:
+        return max(1, min_count)
+    first_too_many = int(np.sort(raw.frequencies)[-max_final_vocab - 1])
+    return max(first_too_many + 1, min_count)
+
+
+def _why_empty(
+    raw: RawVocabulary, min_count: int, least: int, max_final_vocab: int | None, trim_rule: TrimRule | None
+) -> str:
+    if not len(raw):
+        return (
+            f"the corpus has no words ({raw.sentence_count} sentences were read): is the file empty, or was "
+            "a one-shot iterator read before?"
+        )
+    highest = int(raw.frequencies.max())
+    facts = f"the corpus has {len(raw)} distinct words, the most frequent occurs {highest} times"
+    if highest >= least and trim_rule is not None:
+        return f"trim_rule leaves no words: {facts}; let it return RULE_DEFAULT or RULE_KEEP for some"
+    if least > min_count:
+        return (
+            f"max_final_vocab={max_final_vocab} leaves no words: {facts}, and too many share that count; "
+            "raise max_final_vocab"
+        )
+    return f"min_count={min_count} leaves no words: {facts}; lower min_count or use a larger corpus"
+
+
+def keep_probabilities(counts: ArrayLike, sample: float, total: int | None = None) -> NDArray[np.float64]:
+    """Return the probability of keeping an occurrence of each word when frequent words are thinned.
+
+    word2vec's formula: √(t/f) + t/f for a word of frequency f, at most 1.
+
+    Parameters
+    ----------
+    counts : array of int
+        How often each word occurs.
+    sample : float
+        The threshold t, useful between 1e-5 and 1e-3; 0 keeps everything. From 1 on it is a count, as in
+        gensim: t·total is then (3+√5)/2 times `sample`, and words over 6.85 times `sample` are thinned.
+    total : int, optional
+        Words of the corpus; by default the sum of `counts`.
+
+    Examples
+    --------
+    >>> keep_probabilities([1000, 10, 1], sample=0.01).round(3)
+    array([0.111, 1.   , 1.   ])
+    """
+    occurrences = np.asarray(counts, dtype=np.float64)
+    if sample < 0:
+        raise ValueError(f"sample must not be negative, got {sample}")
+    if not sample:
+        return np.ones(occurrences.shape)
+    if sample < 1:
+        threshold = sample * (occurrences.sum() if total is None else total)
+    else:
+        threshold = float(int(sample * (3 + np.sqrt(5)) / 2))
+    with np.errstate(divide="ignore"):  # a known word without occurrences is kept should it occur
+        ratio = threshold / occurrences
+    return np.minimum(1.0, np.sqrt(ratio) + ratio)
+
+
+def noise_weights(
+    counts: ArrayLike, ns_exponent: float | str = 0.75, keep: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Return the weight of each word among the negatives.
+
+    Parameters
+    ----------
+    counts : array of int
+        How often each word occurs.
+    ns_exponent : float or "subsampled"
+        Weights are counts to this power: 1 is the unigram distribution, 0 the uniform one. "subsampled" is
+        the unigram distribution of the text that subsampling leaves, ``counts * keep``.
+    keep : array of float
+        The probabilities of keeping each word, for "subsampled".
+
+    Examples
+    --------
+    >>> noise_weights([16, 1], 0.5)
+    array([4., 1.])
+    >>> noise_weights([16, 1], "subsampled", keep=[0.25, 1.0])
+    array([4., 1.])
+    """
+    occurrences = np.maximum(
+        np.asarray(counts, dtype=np.float64), 1
+    )  # known words without occurrences count once
+    if isinstance(ns_exponent, str):
+        if ns_exponent != "subsampled":
+            raise ValueError(f'ns_exponent must be a number or "subsampled", not {ns_exponent!r}')
+        if keep is None:
+            raise ValueError('ns_exponent="subsampled" needs the probabilities `keep`')
+        return occurrences * np.asarray(keep, dtype=np.float64)
+    weights: NDArray[np.float64] = occurrences**ns_exponent
+    return weights

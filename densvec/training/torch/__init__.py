@@ -1,0 +1,1 @@
+"""The torch backend: the same step in readable torch, on any device."""

@@ -1,0 +1,114 @@
+"""The native kernel: the cases of every backend, finite differences, instruction sets, threads."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from densvec.training._native import Kernel
+from densvec.training.native import NativeBackend
+from densvec.training.settings import Objective, Rates
+from densvec.training.torch.backend import TorchBackend
+from tests.training.cases import SENTENCES, BackendCases, arrays_of, make_chunk, make_wv
+
+
+class TestNativeBackend(BackendCases):
+    def backend(self, wv, objective=None, rates=None, state=None):
+        return NativeBackend(wv, objective or Objective(), rates or Rates(), state)
+
+
+def long_chunk(words, tokens, *, pairing="shared", negative=3, seed=0):
+    """Several tiles of text, with sentences that cross their borders."""
+    rng = np.random.default_rng(seed)
+    lengths = [1, 2, 300, 7, 0, 40]
+    lengths.append(tokens - sum(lengths))
+    sentences = [rng.integers(0, words, n).tolist() for n in lengths]
+    radii = rng.integers(1, 7, tokens).astype(np.int32)
+    return make_chunk(sentences, radii=radii, negative=negative, pairing=pairing, words=words, seed=seed)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(np.float32, 1e-4), (np.float64, 1e-10)])
+@pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+@pytest.mark.parametrize("pairing", ["shared", "paired"])
+def test_native_and_torch_agree_on_chunks_of_many_tiles(dtype, tolerance, covariance, pairing):
+    wv = make_wv(60, 24, embedding=17, hidden=33, covariance=covariance, dtype=dtype, scale=0.3)
+    chunk = long_chunk(60, 1000, pairing=pairing)
+    objective = Objective(margin=3.0, kl_weight=0.7, pairing=pairing)
+    native, gradients = NativeBackend(wv, objective, Rates()).gradients(chunk)
+    torch, expected = TorchBackend(wv, objective, Rates(), device="cpu").gradients(chunk)
+    assert native.centres == torch.centres
+    np.testing.assert_allclose(
+        [native.loss, native.hinge, native.kl], [torch.loss, torch.hinge, torch.kl], rtol=tolerance
+    )
+    for name in expected:
+        error = np.abs(gradients[name] - expected[name]).max() / np.abs(expected[name]).max()
+        assert error < tolerance, name
+
+
+@pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+@pytest.mark.parametrize("pairing", ["shared", "paired"])
+def test_gradients_agree_with_finite_differences(covariance, pairing):
+    wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance)
+    chunk = make_chunk(SENTENCES, pairing=pairing)
+    backend = NativeBackend(wv, Objective(pairing=pairing), Rates())
+    _, gradients = backend.gradients(chunk)
+    rng = np.random.default_rng(3)
+    for name, array in arrays_of(wv).items():
+        direction = rng.normal(size=array.shape)
+        losses = []
+        for move in (1e-6, -2e-6):
+            array += move * direction
+            losses.append(backend.gradients(chunk)[0].loss)
+        array += 1e-6 * direction
+        slope = (losses[0] - losses[1]) / 2e-6
+        assert slope == pytest.approx((gradients[name] * direction).sum(), rel=1e-4), name
+
+
+def test_every_instruction_set_gives_the_same_gradients():
+    wv = make_wv(60, 100, dtype=np.float32, covariance="diagonal", scale=0.1)
+    chunk = long_chunk(60, 600)
+    state = NativeBackend(wv, Objective(), Rates()).state()
+    results = {}
+    for instruction_set in ("plain", "avx2", "avx512"):
+        try:
+            kernel = Kernel(
+                arrays_of(wv), state, margin=5.0, kl_weight=1.0, instruction_set=instruction_set
+            )
+        except ValueError:  # this processor does not have it
+            continue
+        results[instruction_set] = {name: np.zeros_like(array) for name, array in arrays_of(wv).items()}
+        kernel.gradients(chunk, results[instruction_set])
+    for gradients in results.values():
+        for name, gradient in gradients.items():
+            plain = results["plain"][name]
+            np.testing.assert_allclose(gradient, plain, atol=2e-5 * np.abs(plain).max(), err_msg=name)
+
+
+def test_two_workers_train_the_same_tables():
+    wv = make_wv(60, 16, dtype=np.float32, scale=0.1)
+    backend = NativeBackend(wv, Objective(), Rates(), workers=2)
+    first = backend.step(long_chunk(60, 900), 0.025)
+
+    def work(worker):
+        for seed in range(20):
+            backend.step(long_chunk(60, 900, seed=seed), 0.025, worker)
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert backend.step(long_chunk(60, 900), 0.025).loss < first.loss
+    assert all(np.isfinite(array).all() for array in arrays_of(wv).values())
+
+
+@pytest.mark.parametrize("name", ["means", "log_variances", "embeddings", "mean_head"])
+def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
+    wv = make_wv(10, 4, dtype=np.float32)
+    arrays = arrays_of(wv)
+    state = NativeBackend(wv, Objective(), Rates()).state()
+    for bad in (arrays[name].astype(np.float64), np.asfortranarray(arrays[name]), arrays[name][:-1]):
+        if bad.flags.c_contiguous and bad.dtype == arrays[name].dtype and bad.shape == arrays[name].shape:
+            continue  # a single column is in both orders
+        with pytest.raises(ValueError):
+            Kernel({**arrays, name: bad}, state, margin=5.0, kl_weight=1.0)
