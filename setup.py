@@ -23,7 +23,7 @@ def extension(module: str, language: str = "c") -> Extension:
     return Extension(
         module,
         [source],
-        include_dirs=["densvec/training"],  # _vector.h
+        include_dirs=["densvec/native"],  # _vector.h
         extra_compile_args=compile_args,
         depends=headers,
         language=language,
@@ -34,13 +34,13 @@ setup(
     ext_modules=cythonize(
         [
             extension("densvec._corpus"),
-            extension("densvec._scan"),
+            extension("densvec.native._scan"),
             extension("densvec._sentences"),
             extension("densvec._text"),
             extension("densvec._words"),
-            extension("densvec.training._native"),
-            extension("densvec.training._skipgram"),
-            extension("densvec.training._word2gauss"),
+            extension("densvec.native._bsg"),
+            extension("densvec.native._skipgram"),
+            extension("densvec.native._word2gauss"),
         ],
         compiler_directives={
             "language_level": 3,
