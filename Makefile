@@ -1,7 +1,7 @@
 # Every target is complete on a fresh machine with Python, gcc and make: it makes .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
-NATIVE_TESTS := $(wildcard tests/test_native_backend.py tests/test_scan.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_counting.py tests/test_feed.py tests/test_corpora.py)
+NATIVE_TESTS := tests/native tests/training tests/text tests/test_bsg.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_corpus.py tests/test_corpora.py
 SOURCES := setup.py pyproject.toml constraints.txt $(wildcard densvec/*.pyx densvec/*/*.pyx densvec/*.h densvec/*/*.h)
 
 .PHONY: demo test lint docs bench sanitize races fuzz wheel clean

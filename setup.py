@@ -23,7 +23,7 @@ def extension(module: str, language: str = "c") -> Extension:
     return Extension(
         module,
         [source],
-        include_dirs=["densvec/training", "densvec/text"],  # _vector.h; _tokens.h, _wordtable.h
+        include_dirs=["densvec/native", "densvec/text"],  # _vector.h; _tokens.h, _wordtable.h
         extra_compile_args=compile_args,
         depends=headers,
         language=language,
@@ -34,13 +34,13 @@ setup(
     ext_modules=cythonize(
         [
             extension("densvec._corpus"),
-            extension("densvec._scan"),
             extension("densvec.text._sentences"),
             extension("densvec.text._text"),
             extension("densvec.text._words"),
-            extension("densvec.training._native"),
-            extension("densvec.training._skipgram"),
-            extension("densvec.training._word2gauss"),
+            extension("densvec.native._bsg"),
+            extension("densvec.native._scan"),
+            extension("densvec.native._skipgram"),
+            extension("densvec.native._word2gauss"),
         ],
         compiler_directives={
             "language_level": 3,

@@ -154,7 +154,7 @@ class Table:
 
     def scan(self, q: Gaussian, rows: slice) -> Floats:
         """Return KL[q‖row] of some rows of a diagonal table, but for the terms that are q's alone, in float64."""
-        from densvec._scan import kl_scores
+        from densvec.native._scan import kl_scores
 
         assert self._log_variances is not None
         mean = np.ascontiguousarray(q.mean[0])

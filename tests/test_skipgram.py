@@ -13,8 +13,8 @@ from densvec import BayesianSkipGram
 from densvec.datasets import toy_language
 from densvec.evaluation import Lexicon
 from densvec.keyed import KeyedDensities
+from densvec.native._skipgram import Kernel
 from densvec.skipgram import SkipGram
-from densvec.training._skipgram import Kernel
 from densvec.training.settings import DivergenceError
 from densvec.training.skipgram_backend import SkipGramBackend
 from tests.training.cases import SENTENCES, make_chunk

@@ -12,7 +12,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from densvec.datasets import toy_language
 from densvec.keyed import KeyedDensities
-from densvec.training._word2gauss import ENERGIES, Kernel
+from densvec.native._word2gauss import ENERGIES, Kernel
 from densvec.training.word2gauss_backend import Bounds, GaussRates, Word2GaussBackend
 from densvec.word2gauss import Word2Gauss
 from tests.training.cases import SENTENCES, make_chunk

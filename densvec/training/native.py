@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from densvec.training._native import WEIGHT_NAMES, Kernel
+from densvec.native._bsg import WEIGHT_NAMES, Kernel
 from densvec.training.settings import Array, Objective, Rates, StepResult
 
 if TYPE_CHECKING:

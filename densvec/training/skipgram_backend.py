@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from densvec.training._skipgram import Kernel
+from densvec.native._skipgram import Kernel
 from densvec.training.settings import Array, StepResult
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from densvec.training._word2gauss import ENERGIES, Kernel
+from densvec.native._word2gauss import ENERGIES, Kernel
 from densvec.training.settings import Array, StepResult
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from densvec import Gaussian
-from densvec._scan import kl_scores
 from densvec.divergences import kl
+from densvec.native._scan import kl_scores
 from densvec.pairwise import Table, distances
 
 

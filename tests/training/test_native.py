@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from densvec.training._native import Kernel
+from densvec.native._bsg import Kernel
 from densvec.training.native import NativeBackend
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch.backend import TorchBackend

@@ -3,7 +3,7 @@
 from cython cimport floating
 from libc.string cimport memcpy
 
-from densvec.training._vector cimport best_instruction_set, contrast, double_loops, float_loops_for, prefetch_row
+from densvec.native._vector cimport best_instruction_set, contrast, double_loops, float_loops_for, prefetch_row
 
 import numpy as np
 

@@ -14,11 +14,11 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
-from densvec.training._vector cimport (
+from densvec.native._vector cimport (
     adam, add_scaled, best_instruction_set, cover_diagonal, distances, dot, exponential, plan_moves, pull_diagonal,
     pull_diagonal_gradient, precisions as invert, pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
 )
-from densvec.training._windows cimport (
+from densvec.native._windows cimport (
     Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
 )
 

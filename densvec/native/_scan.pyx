@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport free, malloc
 
-from densvec.training._vector cimport best_instruction_set, float_loops_for, precisions, score_diagonal
+from densvec.native._vector cimport best_instruction_set, float_loops_for, precisions, score_diagonal
 
 
 def kl_scores(const float[::1] mean, const float[::1] variance, const float[:, ::1] means, const float[:, ::1] log_variances,

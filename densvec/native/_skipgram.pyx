@@ -14,8 +14,8 @@ from cython cimport floating
 from libc.math cimport INFINITY, log
 from libc.string cimport memcpy, memset
 
-from densvec.training._vector cimport add_scaled, dot, dots, exchange, exponential
-from densvec.training._windows cimport (
+from densvec.native._vector cimport add_scaled, dot, dots, exchange, exponential
+from densvec.native._windows cimport (
     Windows, address, begin, find_windows, list_targets, loops_for, negative_count, negatives_of, prefetch,
 )
 

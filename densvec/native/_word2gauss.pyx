@@ -14,11 +14,11 @@ from cython cimport floating
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
-from densvec.training._vector cimport (
+from densvec.native._vector cimport (
     add_scaled, descend, distances, dot, energies, exponential, pull, pull_each, pull_each_gradient, pull_gradient, slopes,
     squares,
 )
-from densvec.training._windows cimport (
+from densvec.native._windows cimport (
     Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
 )
 
