@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
     from densvec.skipgram import SkipGram
-    from densvec.training.settings import DivergenceError
+    from densvec.training.backend import DivergenceError, UnstableTrainingError
     from densvec.word2gauss import Word2Gauss
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Gaussian",
     "KeyedDensities",
     "SkipGram",
+    "UnstableTrainingError",
     "Word2Gauss",
     "__version__",
 ]
@@ -39,10 +40,11 @@ _MODULES = {
     "BayesianSkipGram": "densvec.bsg",
     "Checkpoint": "densvec.files.checkpoint",
     "DensvecFileError": "densvec.files.persistence",
-    "DivergenceError": "densvec.training.settings",
+    "DivergenceError": "densvec.training.backend",
     "Gaussian": "densvec.gaussian",
     "KeyedDensities": "densvec.keyed",
     "SkipGram": "densvec.skipgram",
+    "UnstableTrainingError": "densvec.training.backend",
     "Word2Gauss": "densvec.word2gauss",
 }
 

@@ -15,8 +15,10 @@ from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
 from densvec.model.state import Corpus, CorpusFile, TrimRule
 from densvec.text.vocabulary import keep_probabilities, noise_weights
-from densvec.training.backends import choose_backend, make_backend
-from densvec.training.settings import Array, Backend, Objective, Rates
+from densvec.training.backend import Backend
+from densvec.training.choice import choose_backend, make_backend
+from densvec.training.settings import Objective, Rates
+from densvec.types import Array
 
 __all__ = ["BayesianSkipGram"]
 

@@ -11,8 +11,9 @@ import numpy as np
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
 from densvec.model.state import Corpus, CorpusFile, TrimRule
-from densvec.training.settings import Array, Backend
-from densvec.training.skipgram_backend import SkipGramBackend
+from densvec.training.backend import Backend
+from densvec.training.native import SkipGramBackend
+from densvec.types import Array
 
 __all__ = ["SkipGram"]
 

@@ -1,11 +1,44 @@
-"""Types of arrays that many modules name."""
+"""Types that many modules name."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import os
+from collections.abc import Callable, Iterable
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Array",
+    "Booleans",
+    "Corpus",
+    "CorpusFile",
+    "Floats",
+    "Indices",
+    "Integers",
+    "PathLike",
+    "Source",
+    "TrimRule",
+]
+
+Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Integers: TypeAlias = npt.NDArray[np.integer[Any]]
+Indices: TypeAlias = npt.NDArray[np.intp]
+Booleans: TypeAlias = npt.NDArray[np.bool_]
+
+#: A local path, or a URI where the function says so.
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+#: A path, local or remote, or an open file that supports seek(0).
+Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
+
+#: What models train on: an iterable of token lists, read once for the vocabulary and once in each epoch.
+Corpus: TypeAlias = Iterable[Any]
+
+#: A text file with one sentence per line.
+CorpusFile: TypeAlias = PathLike
+
+#: Called with a word, its count and the least count; answers one of the rules of `densvec.text.trimming`.
+TrimRule: TypeAlias = Callable[[Any, int, int], int]

@@ -12,14 +12,10 @@ from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
 from densvec.model.state import Corpus, CorpusFile, TrimRule
 from densvec.skipgram import check_native, check_pairing
-from densvec.training.settings import Array, Backend
-from densvec.training.word2gauss_backend import (
-    Bounds,
-    GaussRates,
-    Word2GaussBackend,
-    check_energy,
-    check_margin,
-)
+from densvec.training.backend import Backend
+from densvec.training.native import Word2GaussBackend, check_energy
+from densvec.training.settings import Bounds, GaussRates, check_margin
+from densvec.types import Array
 
 __all__ = ["Word2Gauss"]
 

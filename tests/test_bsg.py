@@ -9,7 +9,7 @@ import pytest
 
 from densvec import BayesianSkipGram
 from densvec.datasets import toy_language
-from densvec.training import backends
+from densvec.training import choice
 from densvec.training.settings import Rates
 
 
@@ -216,17 +216,17 @@ def test_asking_for_torch_without_torch_names_the_command(monkeypatch):
     ],
 )
 def test_auto_takes_cuda_when_it_is_there(backend, device, cuda, expected, monkeypatch):
-    monkeypatch.setattr(backends, "has_cuda", lambda: cuda)
-    assert backends.choose_backend(backend, device) == expected
+    monkeypatch.setattr(choice, "has_cuda", lambda: cuda)
+    assert choice.choose_backend(backend, device) == expected
 
 
 def test_looking_for_cuda_does_not_import_torch_where_there_is_no_driver(monkeypatch):
     def no_driver(name):
         raise OSError(name)
 
-    monkeypatch.setattr(backends.ctypes, "CDLL", no_driver)
+    monkeypatch.setattr(choice.ctypes, "CDLL", no_driver)
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    assert not backends.has_cuda()
+    assert not choice.has_cuda()
     assert "torch" not in sys.modules
 
 

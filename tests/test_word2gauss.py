@@ -13,7 +13,8 @@ from torch.distributions import Independent, Normal, kl_divergence
 from densvec.datasets import toy_language
 from densvec.keyed import KeyedDensities
 from densvec.native._word2gauss import ENERGIES, Kernel
-from densvec.training.word2gauss_backend import Bounds, GaussRates, Word2GaussBackend
+from densvec.training.native import Word2GaussBackend
+from densvec.training.settings import Bounds, GaussRates
 from densvec.word2gauss import Word2Gauss
 from tests.training.cases import SENTENCES, make_chunk
 

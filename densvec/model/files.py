@@ -15,7 +15,7 @@ from densvec.keyed import KeyedDensities
 from densvec.model.state import COUNTERS, SHARED_PARAMETERS
 from densvec.model.training import Training
 from densvec.training.run import EpochLoss, Run
-from densvec.training.settings import Array
+from densvec.types import Array
 
 __all__ = ["Saving"]
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
 from densvec.model.parameters import available_cores, check_parameters
-from densvec.training.backends import check_backend
+from densvec.training.backend import Backend
+from densvec.training.choice import check_backend
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run
-from densvec.training.settings import Array, Backend
+from densvec.types import Array, Corpus, CorpusFile, TrimRule
 
 __all__ = ["Corpus", "CorpusFile", "ModelState", "TrimRule"]
-
-Corpus: TypeAlias = Iterable[Any]
-CorpusFile: TypeAlias = "str | os.PathLike[str]"
-TrimRule: TypeAlias = Callable[[str, int, int], int]
 
 #: Parameters that are saved with every model, by the names of their attributes.
 SHARED_PARAMETERS = (

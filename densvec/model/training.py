@@ -82,7 +82,7 @@ class Training(ModelState):
 
         Raises
         ------
-        DivergenceError
+        UnstableTrainingError
             If the loss is no longer a finite, reasonable number; the message says what to lower.
 
         Examples

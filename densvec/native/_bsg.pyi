@@ -1,7 +1,7 @@
 from typing import Any
 
 from densvec._corpus import Chunk
-from densvec.training.settings import Array
+from densvec.types import Array
 
 WEIGHT_NAMES: tuple[str, ...]
 

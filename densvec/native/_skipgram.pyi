@@ -1,5 +1,5 @@
 from densvec._corpus import Chunk
-from densvec.training.settings import Array
+from densvec.types import Array
 
 class Kernel:
     def __init__(self, arrays: dict[str, Array], *, instruction_set: str | None = None) -> None: ...

@@ -1,5 +1,5 @@
 from densvec._corpus import Chunk
-from densvec.training.settings import Array
+from densvec.types import Array
 
 ENERGIES: tuple[str, ...]
 

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 from densvec._corpus import Chunk
 from densvec.text.feed import Feed
+from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.gate import Gate
 from densvec.training.prefetch import Prefetched
 from densvec.training.run import EpochLoss, Run, Tally
-from densvec.training.settings import Backend, DivergenceError, StepResult
 
 __all__ = ["Loop", "thread_limits"]
 
@@ -78,7 +78,7 @@ class Loop:
         """Return an iterator over chunks, each with what the backend makes of it beforehand."""
         if self.backend.concurrent:
             return nullcontext(_Unprepared(feed))
-        prepare = getattr(self.backend, "prepare", lambda chunk: chunk)
+        prepare = self.backend.prepare
         return closing(Prefetched(feed, prepare, start=self.run.tally.chunks, threads=PREPARING))
 
     def _train(self, feed: Feed, source: Iterator[tuple[Chunk, Any]], on_chunk: Callable[[], None]) -> None:
@@ -182,10 +182,10 @@ class _Unprepared:
 
 
 def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
-    """Raise DivergenceError if the loss of a chunk is not finite or beyond reason."""
+    """Raise UnstableTrainingError if the loss of a chunk is not finite or beyond reason."""
     loss, hinge, kl = result.per_centre()
     if result.centres and not loss <= bound:
-        raise DivergenceError(
+        raise UnstableTrainingError(
             f"training diverges: the loss per word is {loss:.3g} (hinge {hinge:.3g}, kl {kl:.3g}). Lower "
             "alpha. The densities are finite: an update that would have spoilt them was left out"
         )
@@ -194,12 +194,10 @@ def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
 @contextmanager
 def thread_limits(backend: Backend, workers: int) -> Iterator[None]:
     """Give BLAS one thread in each of several workers, or torch those that do not prepare chunks for it."""
-    limits: AbstractContextManager[Any] = nullcontext()
+    limits: AbstractContextManager[Any] = backend.threads(max(1, workers - PREPARING))
     if backend.concurrent:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         limits = threadpool_limits(1, user_api="blas")
-    elif hasattr(backend, "threads"):
-        limits = backend.threads(max(1, workers - PREPARING))
     with limits:
         yield

@@ -1,31 +1,66 @@
-"""The native backend: trains a ``KeyedDensities`` in place on the CPU, by several threads if asked."""
+"""The native backends, one for each model: their Cython kernels train a ``KeyedDensities`` in place on the CPU."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from densvec.native._bsg import WEIGHT_NAMES, Kernel
-from densvec.training.settings import Array, Objective, Rates, StepResult
+from densvec.native import _bsg, _skipgram, _word2gauss
+from densvec.training.backend import Backend, StepResult
+from densvec.training.settings import Bounds, GaussRates, Objective, Rates, check_margin
+from densvec.training.tables import bayesian_state, bayesian_tables
+from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
     from densvec.keyed import KeyedDensities
 
-__all__ = ["NativeBackend"]
+__all__ = [
+    "ENERGIES",
+    "BayesianSkipGramBackend",
+    "NativeBackend",
+    "SkipGramBackend",
+    "Word2GaussBackend",
+    "check_energy",
+]
+
+ENERGIES = _word2gauss.ENERGIES
 
 
-class NativeBackend:
-    """Training by the Cython kernel, with the update rules of ``docs/recipe.md``.
+class NativeBackend(Backend):
+    """What the native backends share.
 
-    The tables belong to ``wv`` and are trained where they lie. With one worker a run is reproducible bit for bit;
-    several workers update the same tables without locks (Hogwild), so that no two runs are quite the same.
+    The tables belong to a ``KeyedDensities`` and are trained where they lie: all of float32, or all of float64 to
+    check gradients. With one worker a run is reproducible bit for bit; several workers update the same tables
+    without locks (Hogwild), so no two runs are quite the same.
+    """
+
+    concurrent = True
+
+    def __init__(self, tables: dict[str, Array], kernel: Any) -> None:
+        self._tables = tables
+        self._kernel = kernel
+
+    def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
+        """Return the loss of a chunk and its gradients, by the names of the tables; train nothing."""
+        into = {name: np.zeros_like(table) for name, table in self._tables.items()}
+        sums = self._kernel.gradients(chunk, into)
+        return self._result(*sums), into
+
+    def _result(self, loss: float, centres: int) -> StepResult:
+        """Return what a kernel's sums mean; a loss of one part stands in ``hinge`` too, and ``kl`` is 0."""
+        return StepResult(loss, loss, 0.0, centres)
+
+
+class BayesianSkipGramBackend(NativeBackend):
+    """The Bayesian Skip-gram, with the update rules of ``docs/recipe.md``.
 
     Parameters
     ----------
     wv : KeyedDensities
-        Means, log-variances and encoder; all of float32, or all of float64 to check gradients.
+        Means, log-variances and encoder.
     objective, rates : Objective, Rates
         The loss, and the learning rates as multiples of alpha.
     state : dict of str to array, optional
@@ -33,8 +68,6 @@ class NativeBackend:
     workers : int
         How many threads may call `step` at once.
     """
-
-    concurrent = True
 
     def __init__(
         self,
@@ -45,17 +78,12 @@ class NativeBackend:
         workers: int = 1,
     ) -> None:
         assert wv.encoder is not None
-        assert wv.log_variances is not None
         self.objective = objective
         self.rates = rates
-        self._arrays: dict[str, Array] = {
-            "means": wv.vectors,
-            "log_variances": wv.log_variances,
-            **wv.encoder.arrays(),
-        }
-        self._state = _fresh_state(self._arrays) | _own(state or {})
-        self._kernel = Kernel(
-            self._arrays,
+        tables = bayesian_tables(wv)
+        self._state = bayesian_state(tables) | _writable(state or {})
+        kernel = _bsg.Kernel(
+            tables,
             self._state,
             margin=objective.margin,
             kl_weight=objective.kl_weight,
@@ -63,49 +91,94 @@ class NativeBackend:
             residual=wv.encoder.residual,
             workers=workers,
         )
+        super().__init__(tables, kernel)
 
     def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
         """Train on one chunk at learning rate `alpha`; threads pass different worker numbers."""
-        rates = self.rates
-        hinge, kl, centres = self._kernel.step(
-            chunk,
-            mean=alpha * rates.mean,
-            log_variance=alpha * rates.log_variance,
-            contrast=alpha * rates.contrast,
-            coverage=alpha * rates.coverage,
-            embedding=alpha * rates.embedding,
-            encoder=alpha * rates.encoder,
-            worker=worker,
-        )
-        return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)
-
-    def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
-        """Return the loss of a chunk and its gradients, by the names of the tables; train nothing."""
-        into = {name: np.zeros_like(array) for name, array in self._arrays.items()}
-        hinge, kl, centres = self._kernel.gradients(chunk, into)
-        return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres), into
+        rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
+        return self._result(*self._kernel.step(chunk, **rates, worker=worker))
 
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state
 
-    def synchronise(self) -> None:
-        """Do nothing: the tables are trained where they lie."""
+    def _result(self, hinge: float, kl: float, centres: int) -> StepResult:  # type: ignore[override]
+        return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)
 
 
-def _fresh_state(arrays: dict[str, Array]) -> dict[str, Array]:
-    dtype = arrays["means"].dtype
-    state: dict[str, Array] = {
-        "embedding_squares": np.zeros(len(arrays["embeddings"]), dtype),
-        "typical_word": np.array([1.0, 0.0], dtype),  # stretch and log-variance
-        "adam_steps": np.zeros(1, np.int64),
-    }
-    for name in WEIGHT_NAMES:
-        state[f"adam_first.{name}"] = np.zeros_like(arrays[name])
-        state[f"adam_second.{name}"] = np.zeros_like(arrays[name])
-    return state
+class SkipGramBackend(NativeBackend):
+    """Plain stochastic gradient descent on the negative log-likelihood of skip-gram with negative sampling.
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        Its ``vectors`` and ``context_vectors``.
+    """
+
+    def __init__(self, wv: KeyedDensities) -> None:
+        assert wv.context_vectors is not None
+        tables = {"means": wv.vectors, "context_vectors": wv.context_vectors}
+        super().__init__(tables, _skipgram.Kernel(tables))
+
+    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
+        """Train on one chunk at learning rate `alpha`; any thread may do so."""
+        return self._result(*self._kernel.step(chunk, alpha))
 
 
-def _own(state: dict[str, Array]) -> dict[str, Array]:
+class Word2GaussBackend(NativeBackend):
+    """Max-margin training of Gaussian embeddings; the loss is the hinge.
+
+    The means take gradient steps with an implicit denominator, μ −= r·g/(1 + r·c) with c the curvature of the
+    loss, so that no rate overshoots; the log-variances take natural gradient steps of at most 1. After each
+    step both are put back within their bounds: the tables stay finite whatever the settings.
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        Means and log-variances.
+    margin : float
+        By how much the energy of a word and its context must pass that of the word and a negative.
+    energy : {"kl", "reverse_kl", "expected_likelihood"}
+        E(w, c) of a word and its context: −KL[c‖w], −KL[w‖c], or log ∫ w(z) c(z) dz.
+    bounds, rates : Bounds, GaussRates
+        Limits of the densities, and the learning rates as multiples of alpha.
+    """
+
+    def __init__(
+        self,
+        wv: KeyedDensities,
+        margin: float = 5.0,
+        energy: str = "kl",
+        bounds: Bounds | None = None,
+        rates: GaussRates | None = None,
+    ) -> None:
+        assert wv.log_variances is not None
+        self.rates = rates or GaussRates()
+        bounds = bounds or Bounds()
+        tables = {"means": wv.vectors, "log_variances": wv.log_variances}
+        kernel = _word2gauss.Kernel(
+            tables,
+            margin=check_margin(margin),
+            energy=check_energy(energy),
+            low=math.log(bounds.min_variance),
+            high=math.log(bounds.max_variance),
+            longest=bounds.max_norm,
+        )
+        super().__init__(tables, kernel)
+
+    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
+        """Train on one chunk at learning rate `alpha`; any thread may do so."""
+        rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
+        return self._result(*self._kernel.step(chunk, **rates))
+
+
+def check_energy(energy: str) -> str:
+    """Return the name of an energy, or say what is wrong with it."""
+    if energy not in ENERGIES:
+        raise ValueError(f"energy={energy!r} is unknown: use one of {', '.join(ENERGIES)}")
+    return energy
+
+
+def _writable(state: dict[str, Array]) -> dict[str, Array]:
     """Copy what cannot be written in place, such as arrays mapped from a file."""
     return {name: np.require(array, requirements=["C", "W"]) for name, array in state.items()}

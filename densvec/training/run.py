@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from densvec.training.settings import StepResult
+from densvec.training.backend import StepResult
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk

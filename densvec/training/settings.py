@@ -1,15 +1,9 @@
-"""What a training run is told: the objective, the learning rates, and what a step reports back."""
+"""What training is told: the loss, the learning rates, the limits, and constants that all backends share."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from densvec._corpus import Chunk
 
 __all__ = [
     "ADAGRAD_EPSILON",
@@ -19,15 +13,12 @@ __all__ = [
     "PRIOR_LOG_VARIANCE_BOUNDS",
     "SHRINKAGE",
     "TYPICAL_MEMORY",
-    "Array",
-    "Backend",
-    "DivergenceError",
+    "Bounds",
+    "GaussRates",
     "Objective",
     "Rates",
-    "StepResult",
+    "check_margin",
 ]
-
-Array = NDArray[Any]
 
 PRIOR_LOG_VARIANCE_BOUNDS = (-10.0, 10.0)  # the priors' log-variances never leave this interval
 LOG_VARIANCE_STEP = 1.0  # the largest change of a prior's log-variance in one update
@@ -38,8 +29,15 @@ TYPICAL_MEMORY = 2048  # centres over which the typical word is averaged, about
 SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
 
 
-class DivergenceError(RuntimeError):
-    """Training was stopped because the loss was no longer a finite, reasonable number."""
+def check_margin(margin: float) -> float:
+    """Return a margin, or say what is wrong with it."""
+    return _not_negative("margin", margin)
+
+
+def _not_negative(name: str, value: float) -> float:
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"{name}={value} is not a finite number of at least 0")
+    return value
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,8 @@ class Objective:
     nearness: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.margin) and self.margin >= 0):
-            raise ValueError(f"margin={self.margin} is not a finite number of at least 0")
-        if not (math.isfinite(self.kl_weight) and self.kl_weight >= 0):
-            raise ValueError(f"kl_weight={self.kl_weight} is not a finite number of at least 0")
+        check_margin(self.margin)
+        _not_negative("kl_weight", self.kl_weight)
         if self.pairing not in ("shared", "paired"):
             raise ValueError(f"pairing={self.pairing!r} is unknown: use 'shared' or 'paired'")
         if not 0 <= self.nearness <= 1:
@@ -103,51 +99,34 @@ class Rates:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"rates: {name}={value} is not a finite number of at least 0")
+            _not_negative(f"the rate {name}", value)
 
 
-@dataclass
-class StepResult:
-    """Sums over the centres of one chunk, or of many added together.
+@dataclass(frozen=True)
+class Bounds:
+    """What Vilnis & McCallum allow a density to be: m ≤ variance ≤ M in every dimension, |mean| ≤ C."""
 
-    ``loss`` is ``hinge + kl_weight · kl``; a centre without context has no loss and is not counted.
-    """
+    min_variance: float = 0.05
+    max_variance: float = 20.0
+    max_norm: float = 100.0
 
-    loss: float = 0.0
-    hinge: float = 0.0
-    kl: float = 0.0
-    centres: int = 0
-
-    def __add__(self, other: StepResult) -> StepResult:
-        return StepResult(
-            self.loss + other.loss, self.hinge + other.hinge, self.kl + other.kl, self.centres + other.centres
-        )
-
-    def per_centre(self) -> tuple[float, float, float]:
-        """Return loss, hinge and kl per centre; NaN when there was none."""
-        if not self.centres:
-            return math.nan, math.nan, math.nan
-        return self.loss / self.centres, self.hinge / self.centres, self.kl / self.centres
+    def __post_init__(self) -> None:
+        low, high, longest = self.min_variance, self.max_variance, self.max_norm
+        if not 1e-4 <= low <= high <= 1e4:
+            raise ValueError(
+                f"min_variance={low} and max_variance={high} must be in order, and between 0.0001 and 10000"
+            )
+        if not 0 < longest <= 1e6:
+            raise ValueError(f"max_norm={longest} must be above 0, and at most 1000000")
 
 
-class Backend(Protocol):
-    """What trains the tables of a ``KeyedDensities``: one class per way of computing the step."""
+@dataclass(frozen=True)
+class GaussRates:
+    """Learning rates of Word2Gauss as multiples of ``alpha``."""
 
-    concurrent: bool  # whether step() may run in several threads at once, each with its own worker number
+    mean: float = 4.0
+    log_variance: float = 2.0
 
-    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk at learning rate ``alpha``."""
-        ...
-
-    def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
-        """Return the loss of a chunk and the gradients of its sum over centres; train nothing."""
-        ...
-
-    def state(self) -> dict[str, Array]:
-        """Return the optimiser's accumulators by name, as saved in a model file."""
-        ...
-
-    def synchronise(self) -> None:
-        """Bring the arrays of the ``KeyedDensities`` up to date with what was trained."""
-        ...
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            _not_negative(f"the rate {name}", value)

@@ -30,7 +30,7 @@ from densvec import BayesianSkipGram, KeyedDensities, SkipGram, Word2Gauss
 from densvec.files import persistence
 from densvec.files.persistence import CHECKSUMS, DensvecFileError
 from densvec.files.safetensors import DTYPES
-from densvec.training.settings import DivergenceError
+from densvec.training.backend import UnstableTrainingError
 
 MEMORY = 256 << 20  # bytes a case may have on top of what the process has after its first load
 PATIENCE = 20  # seconds a case may take
@@ -407,7 +407,7 @@ def use_model(cls, path, mmap):
     model.workers, model.backend, model.device, model.show_progress = 1, "native", None, False
     model.window, model.negative, model.batch_words = 2, 2, 10
     if len(model.wv):
-        with np.errstate(all="ignore"), contextlib.suppress(DivergenceError, ValueError):
+        with np.errstate(all="ignore"), contextlib.suppress(UnstableTrainingError, ValueError):
             model.train([model.wv.index_to_key] * 3, total_examples=3, epochs=1)
 
 

@@ -8,18 +8,19 @@ import pytest
 
 from densvec._corpus import Sampler
 from densvec.text.feed import Feed
+from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.gate import Gate
 from densvec.training.loop import Loop, thread_limits
 from densvec.training.prefetch import Prefetched
 from densvec.training.progress import Progress
 from densvec.training.run import Run
-from densvec.training.settings import DivergenceError, Objective, Rates, StepResult
+from densvec.training.settings import Objective, Rates
 
 SENTENCES = [["a", "b", "c"], ["b", "c"], ["a", "c", "x", "b"], ["a", "a"]] * 25  # 100 sentences, 275 words
-CHUNK_WORDS = 11  # whole sentences until there are so many: 25 chunks of 4
+CHUNK_WORDS = 11  # whole sentences until there are this many: 25 chunks of 4
 
 
-class Counting:
+class Counting(Backend):
     """A backend that learns nothing and remembers what it was given."""
 
     def __init__(self, concurrent=True, act=None):
@@ -32,11 +33,8 @@ class Counting:
         self.steps.append((chunk.epoch, chunk.number, alpha, worker, chunk.tokens.tolist()))
         return result or StepResult(2.0 * len(chunk), 1.5 * len(chunk), 0.5 * len(chunk), len(chunk))
 
-    def synchronise(self):
-        pass
-
-    def state(self):
-        return {}
+    def gradients(self, chunk):
+        return StepResult(), {}
 
 
 def open_feed(epoch, start):
@@ -201,7 +199,7 @@ def test_a_loss_beyond_reason_stops_training_and_says_what_to_lower(loss):
         return StepResult(loss * len(chunk), 0.0, 0.0, len(chunk)) if chunk.number == 3 else None
 
     run = make_run()
-    with pytest.raises(DivergenceError, match="Lower alpha"):
+    with pytest.raises(UnstableTrainingError, match="Lower alpha"):
         train(Counting(act=act), run)
     assert run.tally.chunks == 3
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from densvec.native._bsg import Kernel
-from densvec.training.native import NativeBackend
+from densvec.training.native import BayesianSkipGramBackend
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch.backend import TorchBackend
 from tests.training.cases import SENTENCES, BackendCases, arrays_of, make_chunk, make_wv
 
 
-class TestNativeBackend(BackendCases):
+class TestBayesianSkipGramBackend(BackendCases):
     def backend(self, wv, objective=None, rates=None, state=None):
-        return NativeBackend(wv, objective or Objective(), rates or Rates(), state)
+        return BayesianSkipGramBackend(wv, objective or Objective(), rates or Rates(), state)
 
 
 def long_chunk(words, tokens, *, pairing="shared", negative=3, seed=0):
@@ -34,7 +34,7 @@ def test_native_and_torch_agree_on_chunks_of_many_tiles(dtype, tolerance, covari
     wv = make_wv(60, 24, embedding=17, hidden=33, covariance=covariance, dtype=dtype, scale=0.3)
     chunk = long_chunk(60, 1000, pairing=pairing)
     objective = Objective(margin=3.0, kl_weight=0.7, pairing=pairing)
-    native, gradients = NativeBackend(wv, objective, Rates()).gradients(chunk)
+    native, gradients = BayesianSkipGramBackend(wv, objective, Rates()).gradients(chunk)
     torch, expected = TorchBackend(wv, objective, Rates(), device="cpu").gradients(chunk)
     assert native.centres == torch.centres
     np.testing.assert_allclose(
@@ -50,7 +50,7 @@ def test_native_and_torch_agree_on_chunks_of_many_tiles(dtype, tolerance, covari
 def test_gradients_agree_with_finite_differences(covariance, pairing):
     wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance)
     chunk = make_chunk(SENTENCES, pairing=pairing)
-    backend = NativeBackend(wv, Objective(pairing=pairing), Rates())
+    backend = BayesianSkipGramBackend(wv, Objective(pairing=pairing), Rates())
     _, gradients = backend.gradients(chunk)
     rng = np.random.default_rng(3)
     for name, array in arrays_of(wv).items():
@@ -67,7 +67,7 @@ def test_gradients_agree_with_finite_differences(covariance, pairing):
 def test_every_instruction_set_gives_the_same_gradients():
     wv = make_wv(60, 100, dtype=np.float32, covariance="diagonal", scale=0.1)
     chunk = long_chunk(60, 600)
-    state = NativeBackend(wv, Objective(), Rates()).state()
+    state = BayesianSkipGramBackend(wv, Objective(), Rates()).state()
     results = {}
     for instruction_set in ("plain", "avx2", "avx512"):
         try:
@@ -86,7 +86,7 @@ def test_every_instruction_set_gives_the_same_gradients():
 
 def test_two_workers_train_the_same_tables():
     wv = make_wv(60, 16, dtype=np.float32, scale=0.1)
-    backend = NativeBackend(wv, Objective(), Rates(), workers=2)
+    backend = BayesianSkipGramBackend(wv, Objective(), Rates(), workers=2)
     first = backend.step(long_chunk(60, 900), 0.025)
 
     def work(worker):
@@ -106,7 +106,7 @@ def test_two_workers_train_the_same_tables():
 def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
     wv = make_wv(10, 4, dtype=np.float32)
     arrays = arrays_of(wv)
-    state = NativeBackend(wv, Objective(), Rates()).state()
+    state = BayesianSkipGramBackend(wv, Objective(), Rates()).state()
     for bad in (arrays[name].astype(np.float64), np.asfortranarray(arrays[name]), arrays[name][:-1]):
         if bad.flags.c_contiguous and bad.dtype == arrays[name].dtype and bad.shape == arrays[name].shape:
             continue  # a single column is in both orders

@@ -7,7 +7,9 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
-from densvec.training.settings import Array, Backend, Objective, Rates
+from densvec.training.backend import Backend
+from densvec.training.settings import Objective, Rates
+from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -69,9 +71,9 @@ def make_backend(
 ) -> Backend:
     """Return the backend of this name, ready to train ``wv``."""
     if name == "native":
-        from densvec.training.native import NativeBackend
+        from densvec.training.native import BayesianSkipGramBackend
 
-        return NativeBackend(wv, objective, rates, state, workers=workers)
+        return BayesianSkipGramBackend(wv, objective, rates, state, workers=workers)
     torch_backend: Any = _import_torch_backend()
     backend: Backend = torch_backend.TorchBackend(wv, objective, rates, state, device=device)
     return backend

@@ -1,0 +1,201 @@
+"""The update rule of each table and its accumulators, in torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from densvec.training.settings import (
+    ADAGRAD_EPSILON,
+    ADAM_BETAS,
+    ADAM_EPSILON,
+    LOG_VARIANCE_STEP,
+    PRIOR_LOG_VARIANCE_BOUNDS,
+    SHRINKAGE,
+    TYPICAL_MEMORY,
+    Rates,
+)
+from densvec.training.torch.links import sums_by_centre
+from densvec.training.torch.minibatch import Minibatch
+from densvec.training.torch.step import Posteriors, Rows
+from densvec.types import Array
+
+__all__ = ["Gradients", "Optimiser"]
+
+
+@dataclass
+class Gradients:
+    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it."""
+
+    rows: Rows
+    weights: dict[str, Tensor]
+    divergences: Tensor
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter((*self.rows, *self.weights.values(), self.divergences))
+
+    def squared_norm(self) -> Tensor:
+        """Return the squared norm of all gradients: not finite as soon as one of them is not."""
+        flat = [gradient.flatten() for gradient in self]
+        return torch.stack([torch.dot(gradient, gradient) for gradient in flat]).sum()
+
+
+class Optimiser:
+    """The update rule of each table and its accumulators."""
+
+    def __init__(
+        self, tables: Rows, weights: dict[str, Tensor], state: dict[str, Array], residual: bool = False
+    ) -> None:
+        self.tables = tables
+        self.residual = residual
+        self.weights = weights
+        self._state = {
+            name: torch.from_numpy(np.array(array)).to("cpu" if name == "adam_steps" else tables.means.device)
+            for name, array in state.items()
+        }
+        self.squares = self._state["embedding_squares"]
+        self.typical = self._state["typical_word"]
+        self.steps = self._state["adam_steps"]
+        self.first = {name: self._state[f"adam_first.{name}"] for name in weights}
+        self.second = {name: self._state[f"adam_second.{name}"] for name in weights}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return the accumulators by name, live."""
+        return self._state
+
+    @torch.no_grad()
+    def update(
+        self,
+        batch: Minibatch,
+        rows: Rows,
+        posteriors: Posteriors,
+        gradients: Gradients,
+        rates: Rates,
+        alpha: float,
+    ) -> Tensor:
+        """Take a step, or none when a gradient is not finite; return which, with no wait for the device."""
+        finite = torch.isfinite(gradients.squared_norm())
+        if finite.device.type != "cpu":  # to look at it would be to wait
+            for gradient in gradients:
+                gradient.masked_fill_(~finite, 0.0)
+        elif not finite:
+            return finite
+        encoded = batch.words[: batch.encoded]
+        weight = _weight(batch, rows, gradients.divergences)
+        curvature = weight * (-rows.log_variances).exp()
+        if self.residual:
+            curvature += _steepness(batch, rows, gradients.divergences)
+        means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
+        log_variances = self._natural_step(batch, rows, posteriors, gradients, weight, rates, alpha)
+        log_variances = torch.where(finite, log_variances, rows.log_variances)
+        self.tables.means.index_copy_(0, batch.words, means)
+        self.tables.log_variances.index_copy_(0, batch.words, log_variances)
+        squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
+        self.squares.index_copy_(0, encoded, squares)
+        embeddings = _adagrad_step(
+            rows.embeddings, gradients.rows.embeddings, squares, alpha * rates.embedding
+        )
+        self.tables.embeddings.index_copy_(0, encoded, embeddings)
+        self._adam_step(gradients.weights, len(batch.centres), alpha * rates.encoder)
+        return finite
+
+    def _natural_step(
+        self,
+        batch: Minibatch,
+        rows: Rows,
+        posteriors: Posteriors,
+        gradients: Gradients,
+        weight: Tensor,
+        rates: Rates,
+        alpha: float,
+    ) -> Tensor:
+        """Return the log-variances after a natural step: over their Fisher information, D/2 spherical or 1/2 diagonal.
+
+        The denominator is the means', for the curvature in these coordinates is Σ|a|.
+        """
+        fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
+        own = _own_slope(batch, rows, posteriors, gradients)
+        slope = rates.log_variance * own + rates.contrast * (gradients.rows.log_variances - own)
+        stretches, windows = _stretches(batch, rows, posteriors)
+        stretch, log_variance = self.typical.unbind()
+        cover = stretches - windows * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
+        curvature = alpha * (max(rates.log_variance, rates.contrast) * weight + rates.coverage * windows)
+        step = alpha * (slope / fisher - rates.coverage * cover) / (1 + curvature)
+        sums = torch.stack((stretches.mean(1).sum(), (windows * rows.log_variances).mean(1).sum()))
+        typical = torch.where(sums.isfinite(), sums / windows.sum(), self.typical)
+        self.typical.lerp_(typical, len(batch.centres) / (len(batch.centres) + TYPICAL_MEMORY))
+        step.clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+        return torch.clamp(rows.log_variances - step, *PRIOR_LOG_VARIANCE_BOUNDS)
+
+    def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> None:
+        """Adam on the mean gradient per centre."""
+        beta_first, beta_second = ADAM_BETAS
+        self.steps += 1
+        steps = int(self.steps)  # on the CPU whatever the device: no wait
+        for name, gradient in gradients.items():
+            mean_gradient = gradient / centres
+            first = self.first[name].lerp_(mean_gradient, 1 - beta_first)
+            second = (
+                self.second[name]
+                .mul_(beta_second)
+                .addcmul_(mean_gradient, mean_gradient, value=1 - beta_second)
+            )
+            scale = (second / (1 - beta_second**steps)).sqrt_().add_(ADAM_EPSILON)
+            self.weights[name].addcdiv_(first, scale, value=-rate / (1 - beta_first**steps))
+
+
+def _weight(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
+    """Return Σ|a| of each row, (U, 1): how much the divergences to that word weigh, whatever their sign."""
+    total = rows.means.new_zeros(len(rows.means)).index_add_(0, batch.uses.words, weights.abs())
+    return total[:, None]
+
+
+def _steepness(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
+    """Return Σ|a|/variance over all that a row's posteriors are contrasted with, (U, 1|D).
+
+    A residual posterior moves with its prior's mean, which therefore has the posterior's curvature too.
+    """
+    precisions = (-rows.log_variances).exp()
+    contrasts = weights.abs()
+    contrasts[: len(batch.centres)] = 0.0  # its own prior, from which it keeps its distance
+    of_posteriors = sums_by_centre(batch.uses, precisions, contrasts)  # (B, 1|D)
+    return torch.zeros_like(precisions).index_add_(0, batch.centres, of_posteriors)
+
+
+def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
+    """SGD with an implicit denominator: at any rate a mean moves at most onto the posteriors that pull it."""
+    return torch.addcdiv(rows, gradient, 1 + rate * curvature, value=-rate)
+
+
+def _own_slope(batch: Minibatch, rows: Rows, posteriors: Posteriors, gradients: Gradients) -> Tensor:
+    """Return the part of the log-variances' gradient that is KL[q‖w]'s, from the words' own posteriors."""
+    fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
+    kl_weights = gradients.divergences[: len(batch.centres), None]
+    own = kl_weights * fisher * (1 - _stretch(rows, batch.centres, *posteriors))
+    return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
+
+
+def _stretches(batch: Minibatch, rows: Rows, posteriors: Posteriors) -> tuple[Tensor, Tensor]:
+    """Return the sums of the words' stretches by the windows that they are in, (U, 1|D), and how many those are."""
+    mean, log_variance = (part.index_select(0, batch.pairs.centres) for part in posteriors)
+    words = batch.pairs.words
+    stretch = _stretch(rows, words, mean, log_variance)
+    windows = rows.means.new_zeros(len(rows.means)).index_add_(0, words, rows.means.new_ones(len(words)))
+    return torch.zeros_like(rows.log_variances).index_add_(0, words, stretch), windows[:, None]
+
+
+def _stretch(rows: Rows, words: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return the second moment of each posterior about its word, in units of the word's variance: (n, 1|D)."""
+    square = (mean - rows.means.index_select(0, words)).square()
+    if log_variance.shape[1] == 1:
+        square = square.mean(1, keepdim=True)
+    return (log_variance.exp() + square) * (-rows.log_variances.index_select(0, words)).exp()
+
+
+def _adagrad_step(rows: Tensor, gradient: Tensor, squares: Tensor, rate: float) -> Tensor:
+    """Row-wise Adagrad: one accumulator of mean squares per row."""
+    return rows - rate * gradient * (squares + ADAGRAD_EPSILON).rsqrt()[:, None]
