@@ -6,50 +6,28 @@ import inspect
 import logging
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
-from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any
 
+from densvec.files.streams import open_binary
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.types import CorpusFile, PathLike, Source
+
+__all__ = [
+    "BrownCorpus",
+    "LineSentence",
+    "PathLineSentences",
+    "Text8Corpus",
+    "check_corpus",
+    "file_reader",
+    "log_replaced",
+    "text_reader",
+]
 
 logger = logging.getLogger(__name__)
-
-#: A path, local or remote, or an open file that supports seek(0).
-Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
 
 #: Words per block when a corpus is iterated in Python: enough that the cost per block vanishes, and so few that
 #: their strings are still in the cache when they are yielded.
 _BLOCK_WORDS = 2_000
-
-
-def is_plain(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a local, uncompressed file, which can be read at any byte offset."""
-    from smart_open.compression import get_supported_extensions
-
-    return os.path.isfile(path) and Path(path).suffix.lower() not in get_supported_extensions()
-
-
-def open_binary(path: str | os.PathLike[str]) -> Any:
-    """Open a file of any kind for reading: plain, compressed, or remote through smart_open."""
-    if is_plain(path):
-        return open(path, "rb", buffering=0)
-    import smart_open
-
-    try:
-        return smart_open.open(os.fspath(path), "rb")
-    except ImportError:
-        # smart_open reads zstd by a module that only new versions of Python have.
-        if os.path.isfile(path) and Path(path).suffix.lower() == ".zst":
-            return _open_zstd(path)
-        raise
-
-
-def _open_zstd(path: str | os.PathLike[str]) -> Any:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise ImportError(f"reading {os.fspath(path)} needs zstandard: pip install zstandard") from error
-    file = open(path, "rb")  # noqa: SIM115 - closed with the reader
-    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
 
 
 class _Borrowed:
@@ -179,6 +157,7 @@ class PathLineSentences(_TextCorpus):
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> directory = Path(tempfile.mkdtemp())
     >>> _ = (directory / "b.txt").write_text("second file")
     >>> _ = (directory / "a.txt").write_text("first file")
@@ -188,7 +167,7 @@ class PathLineSentences(_TextCorpus):
 
     def __init__(
         self,
-        source: str | os.PathLike[str],
+        source: PathLike,
         max_sentence_length: int = MAX_SENTENCE_LENGTH,
         limit: int | None = None,
         *,
@@ -273,13 +252,14 @@ class BrownCorpus:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> directory = Path(tempfile.mkdtemp())
     >>> _ = (directory / "ca01").write_text("The/at kiwi/nn-hl is/bez ripe/jj ./.")
     >>> list(BrownCorpus(directory))
     [['the/at', 'kiwi/nn', 'is/be', 'ripe/jj']]
     """
 
-    def __init__(self, dirname: str | os.PathLike[str]) -> None:
+    def __init__(self, dirname: PathLike) -> None:
         self.dirname = os.fspath(dirname)
 
     def __repr__(self) -> str:
@@ -316,7 +296,7 @@ def text_reader(corpus: object, max_sentence_length: int = MAX_SENTENCE_LENGTH) 
 
 
 def file_reader(
-    path: str | os.PathLike[str],
+    path: CorpusFile,
     *,
     errors: str = "replace",
     max_sentence_length: int = MAX_SENTENCE_LENGTH,
@@ -327,9 +307,7 @@ def file_reader(
     return LineSentence(path, max_sentence_length, errors=errors).reader()
 
 
-def check_corpus(
-    sentences: Iterable[Any] | None, corpus_file: str | os.PathLike[str] | None, passes: int = 1
-) -> None:
+def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
     """Raise TypeError unless exactly one corpus is given and it can be iterated `passes` times.
 
     Examples

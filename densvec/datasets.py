@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +10,11 @@ from functools import cached_property
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple, TypeVar
+
+from densvec.files.streams import open_for_writing
+from densvec.types import PathLike
+
+__all__ = ["Occurrence", "ToyLanguage", "toy_language"]
 
 T = TypeVar("T")
 
@@ -253,13 +257,11 @@ class ToyLanguage:
         things = [thing for thing in self._things if thing.name == word]
         return [_sentence(rng, _pick(rng, things), word) for _ in range(n)]
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: PathLike) -> None:
         """Write the corpus, one sentence per line; a name such as "toy.txt.gz" compresses it."""
-        import smart_open
-
-        with smart_open.open(os.fspath(path), "w", encoding="utf-8") as file:
+        with open_for_writing(path) as file:
             for sentence in self:
-                file.write(" ".join(sentence) + "\n")
+                file.write(" ".join(sentence).encode() + b"\n")
 
 
 def _subject(rng: Random, thing: _Thing) -> str:

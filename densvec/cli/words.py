@@ -116,7 +116,10 @@ def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]
         if not folded or (folded[0] != first and folded[-1] != last):
             continue
         matcher.set_seq1(folded)
-        if matcher.quick_ratio() >= 0.7 and (ratio := max(matcher.ratio(), _ends_alike(folded, wanted))) >= 0.7:
+        if (
+            matcher.quick_ratio() >= 0.7
+            and (ratio := max(matcher.ratio(), _ends_alike(folded, wanted))) >= 0.7
+        ):
             found.append((-ratio, rank, known))  # of equal spellings, the more frequent word first
     return [known for _, _, known in sorted(found)[:count]]
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-PathLike = str | os.PathLike[str]
+from densvec.files.streams import open_binary
+from densvec.types import PathLike
+
+__all__ = ["BenchmarkFileError", "Line", "PathLike", "benchmark_name", "read_lines"]
 
 
 class BenchmarkFileError(ValueError):
@@ -34,11 +37,9 @@ def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
     Only line feeds end a line (a carriage return before one is dropped): latin-1 text holds other
     characters, such as NEL, that `str.splitlines` would take for the end of a line.
     """
-    from smart_open import open as smart_open
-
     name = os.fspath(path)
-    with smart_open(name, "rb") as stream:
-        content: bytes = stream.read()
+    with open_binary(path) as stream:
+        content = stream.read()
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:

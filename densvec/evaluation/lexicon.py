@@ -6,13 +6,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from densvec.gaussian import Gaussian
+from densvec.types import Booleans as BoolArray
+from densvec.types import Floats as FloatArray
+from densvec.types import Integers as IntArray
 
-FloatArray = npt.NDArray[np.floating[Any]]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.integer[Any]]
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Lexicon",
+    "PosteriorEncoder",
+    "by_blocks",
+    "kl_divergence",
+    "unit",
+]
+
 
 _ROWS_AT_ONCE = 1 << 16  # bounds the memory of comparing many pairs
 

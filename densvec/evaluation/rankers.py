@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 
 import numpy as np
-import numpy.typing as npt
 
 from densvec.evaluation.lexicon import FloatArray, Lexicon, by_blocks, kl_divergence, unit
-
-IndexArray = npt.NDArray[np.intp]
+from densvec.types import Indices
 
 
 @dataclass(frozen=True)
 class Windows:
     """Targets, their context words and their candidates, as rows of the vocabulary, laid end to end."""
 
-    centres: IndexArray  # (windows,)
-    contexts: IndexArray  # (context words of all windows,)
-    context_offsets: IndexArray  # (windows + 1,)
-    candidates: IndexArray  # (candidates of all windows,)
-    candidate_offsets: IndexArray  # (windows + 1,)
+    centres: Indices  # (windows,)
+    contexts: Indices  # (context words of all windows,)
+    context_offsets: Indices  # (windows + 1,)
+    candidates: Indices  # (candidates of all windows,)
+    candidate_offsets: Indices  # (windows + 1,)
 
     @classmethod
     def build(
@@ -32,12 +30,12 @@ class Windows:
         return cls(np.array(centres, dtype=np.intp), *_ragged(contexts), *_ragged(candidates))
 
     @property
-    def window_of_candidate(self) -> IndexArray:
+    def window_of_candidate(self) -> Indices:
         """Which window each candidate belongs to."""
         return np.repeat(np.arange(len(self.centres)), np.diff(self.candidate_offsets))
 
 
-def _ragged(lists: Sequence[Sequence[int]]) -> tuple[IndexArray, IndexArray]:
+def _ragged(lists: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
     offsets = np.array([0, *accumulate(map(len, lists))], dtype=np.intp)
     return np.fromiter(chain.from_iterable(lists), dtype=np.intp), offsets
 
@@ -54,7 +52,9 @@ def posteriors(lexicon: Lexicon, windows: Windows) -> tuple[FloatArray, FloatArr
     if has_context.any():
         offsets = np.concatenate([[0], np.cumsum(lengths[has_context])])
         centres = windows.centres[has_context]
-        inferred = encoder.posteriors(centres, windows.contexts, offsets, (lexicon.means[centres], lv[centres]))
+        inferred = encoder.posteriors(
+            centres, windows.contexts, offsets, (lexicon.means[centres], lv[centres])
+        )
         means[has_context], log_variances[has_context] = inferred
     return means, log_variances
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from densvec.files import word2vec
-from densvec.files.streams import PathLike, local_path, open_for_writing
+from densvec.files.streams import local_path, open_for_writing
 from densvec.files.word2vec import Options
-from densvec.types import Floats
+from densvec.types import Floats, PathLike
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -93,14 +93,10 @@ def save_word2vec(
     if fvocab is not None:
         word2vec.write_counts(fvocab, words, (wv.expandos[sort_attr][row] for row in rows), prefix)
     header = None if not write_header else -1 if total_vec is None else total_vec
-    word2vec.write(
-        path, words, wv.vectors[rows], binary=binary, header=header, prefix=prefix, append=append
-    )
+    word2vec.write(path, words, wv.vectors[rows], binary=binary, header=header, prefix=prefix, append=append)
     if variances is not None:
         table = wv.get_variance(rows)
-        word2vec.write(
-            variances, words, table, binary=binary, header=header, prefix=prefix, append=append
-        )
+        word2vec.write(variances, words, table, binary=binary, header=header, prefix=prefix, append=append)
 
 
 def intersect_word2vec(wv: KeyedDensities, path: PathLike, options: Options) -> int:

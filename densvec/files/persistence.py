@@ -14,7 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import IO, Any, TypeAlias, TypeGuard, cast
+from typing import IO, Any, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,8 @@ import numpy.typing as npt
 from densvec._version import __version__
 from densvec.files.packing import dump_json, load_json, pack_words, unpack_vocabulary, unpack_words
 from densvec.files.safetensors import Entry, build_header, header_length, parse_header
-from densvec.files.streams import PathLike, is_stream, local_path, open_for_writing, open_stream
+from densvec.files.streams import is_stream, local_path, open_for_writing, open_stream
+from densvec.types import Array, PathLike
 
 __all__ = [
     "DensvecFileError",
@@ -34,8 +35,6 @@ __all__ = [
     "verify",
     "write",
 ]
-
-Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT_VERSION = 1
 CHECKSUMS = (

@@ -9,11 +9,21 @@ import lzma
 import os
 import zlib
 from collections.abc import Iterator
-from typing import IO, TypeAlias, cast
+from pathlib import Path
+from typing import IO, cast
 
 from densvec.files.atomic import atomic_write
+from densvec.types import PathLike
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+__all__ = [
+    "is_plain",
+    "is_remote",
+    "is_stream",
+    "local_path",
+    "open_binary",
+    "open_for_writing",
+    "open_stream",
+]
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 UNSUPPORTED = (".zst", ".lz4", ".zip")
@@ -32,6 +42,14 @@ def is_remote(path: PathLike) -> bool:
 def is_stream(path: PathLike) -> bool:
     """Whether this can only be read from front to back: it is remote, or its name says it is compressed."""
     return is_remote(path) or local_path(path).endswith(COMPRESSED)
+
+
+def is_plain(path: PathLike) -> bool:
+    """Whether this is a local, uncompressed file, which can be read at any byte offset."""
+    from smart_open.compression import get_supported_extensions
+
+    name = local_path(path)
+    return os.path.isfile(name) and Path(name).suffix.lower() not in get_supported_extensions()
 
 
 @contextlib.contextmanager
@@ -66,9 +84,8 @@ def open_for_writing(path: PathLike) -> Iterator[IO[bytes]]:
 @contextlib.contextmanager
 def open_stream(path: PathLike) -> Iterator[IO[bytes]]:
     """Open what `is_stream` names; bytes that cannot be decompressed are a ValueError while it is read."""
-    name = local_path(path)
     try:
-        with _open_remote(name, "rb") if is_remote(name) else _open_compressed(name) as file:
+        with open_binary(path) as file:
             yield file
     except (EOFError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"cannot be decompressed: {error}") from error
@@ -76,6 +93,33 @@ def open_stream(path: PathLike) -> Iterator[IO[bytes]]:
         if error.errno is not None:  # the system's own; those of gzip and bz2 have no number
             raise
         raise ValueError(f"cannot be decompressed: {error}") from error
+
+
+def open_binary(path: PathLike) -> IO[bytes]:
+    """Open a file of any kind for reading, unbuffered if it is plain: compressed, or remote through smart_open."""
+    name = local_path(path)
+    if not is_remote(name):
+        if name.endswith(COMPRESSED):
+            return _open_compressed(name)
+        if is_plain(name):
+            return cast("IO[bytes]", open(name, "rb", buffering=0))
+    try:
+        return _open_remote(name, "rb")
+    except ImportError:
+        # smart_open reads zstd by a module that only new versions of Python have.
+        if os.path.isfile(name) and name.lower().endswith(".zst"):
+            return _open_zstd(name)
+        raise
+
+
+def _open_zstd(name: str) -> IO[bytes]:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise ImportError(f"reading {name} needs zstandard: pip install zstandard") from error
+    file = open(name, "rb")  # noqa: SIM115 - closed with the reader
+    reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
+    return cast("IO[bytes]", reader)
 
 
 def _open_compressed(name: str) -> IO[bytes]:

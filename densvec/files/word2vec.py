@@ -16,8 +16,8 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from densvec.files.streams import PathLike, is_stream, local_path, open_for_writing, open_stream
-from densvec.types import Floats
+from densvec.files.streams import is_stream, local_path, open_for_writing, open_stream
+from densvec.types import Floats, PathLike
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from densvec._corpus import Block
 from densvec.text._words import WordIndex
-from densvec.text.trimming import TrimRule
+from densvec.types import TrimRule
 
 def warn_of_string(sentence: object) -> None: ...
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from densvec._corpus import Block
 from densvec.text._text import TextBlock, TextReader
-from densvec.text.trimming import TrimRule
+from densvec.types import TrimRule
 
 class WordIndex:
     mapping: dict[Any, int]

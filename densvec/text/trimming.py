@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, TypeAlias
+from collections.abc import Hashable
+
+from densvec.types import TrimRule
+
+__all__ = ["RULE_DEFAULT", "RULE_DISCARD", "RULE_KEEP", "keeps"]
 
 #: What a trim rule answers: let `min_count` decide, drop the word, or keep it whatever its count.
 RULE_DEFAULT, RULE_DISCARD, RULE_KEEP = 0, 1, 2
-
-#: A trim rule: called with a word, its count and the least count.
-TrimRule: TypeAlias = Callable[[Any, int, int], int]
 
 
 def keeps(word: Hashable, count: int, min_count: int, trim_rule: TrimRule | None = None) -> bool:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from densvec.corpora import LineSentence, check_corpus, file_reader, is_plain, log_replaced, text_reader
+from densvec.corpora import LineSentence, check_corpus, file_reader, log_replaced, text_reader
+from densvec.files.streams import is_plain
 from densvec.text._sentences import SentenceCounter
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text._words import WordCounter
 from densvec.text.counting import count_in_parallel
-from densvec.text.trimming import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, TrimRule, keeps
+from densvec.text.trimming import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, keeps
+from densvec.types import TrimRule
 
 __all__ = [
     "RULE_DEFAULT",

@@ -104,7 +104,9 @@ class Loop:
         finally:
             try:
                 self._end(feed, workers)
-            except KeyboardInterrupt:  # the workers finish their chunks all the same; the next one is obeyed at once
+            except (
+                KeyboardInterrupt
+            ):  # the workers finish their chunks all the same; the next one is obeyed at once
                 self._end(feed, workers)
                 raise
         if errors:
