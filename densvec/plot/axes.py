@@ -1,0 +1,56 @@
+"""Colours, and axes as the pictures need them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+__all__ = ["COLOURS", "GREY", "INK", "blank_axes", "dark", "fit_view", "new_axes", "open_frame"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6A3D9A", "#7F7F7F")
+"""Okabe and Ito's palette, without its yellow, which is hard to see on white paper, and with two more."""
+
+GREY, INK = "#888888", "#222222"
+
+
+def new_axes(ax: Axes | None) -> Axes:
+    """Return the axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('pictures need matplotlib: run  pip install "densvec[plot]"') from error
+    return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]
+
+
+def blank_axes(ax: Axes | None) -> Axes:
+    """Return axes for a map: the same scale both ways, and no ticks, since its numbers mean nothing."""
+    ax = new_axes(ax)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_color("#cccccc")
+    return ax
+
+
+def open_frame(ax: Axes) -> None:
+    """Draw no frame above and to the right."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def fit_view(ax: Axes) -> None:
+    """Show all that has been drawn, with a margin."""
+    ax.autoscale_view()
+    ax.margins(0.06)
+
+
+def dark(colour: str) -> Any:
+    """Return a colour as text needs it: dark enough to be read on white."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(0.65 * channel for channel in to_rgb(colour))
