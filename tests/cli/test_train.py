@@ -1,0 +1,189 @@
+"""``densvec train``: the model that the library trains, also after a stop."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram, KeyedDensities
+from densvec.cli import main
+from tests.cli.cases import QUICK, answer, assert_one_sentence, command, densvec_process, environment
+
+
+class TestTrain:
+    def test_saves_a_model_with_the_given_parameters(self, trained):
+        path, done = trained
+        model = BayesianSkipGram.load(path)
+        assert (model.vector_size, model.sample, model.alpha, model.epochs, model.seed) == (
+            12,
+            0.01,
+            0.03,
+            3,
+            3,
+        )
+        assert len(model.loss_history) == 3
+        assert done.stdout.decode().startswith(f"{path}: BayesianSkipGram of {len(model.wv):,} words")
+        assert b"counting the words" in done.stderr
+
+    def test_equals_the_library(self, trained, corpus):
+        same = BayesianSkipGram(
+            corpus_file=corpus, vector_size=12, sample=0.01, alpha=0.03, epochs=3, workers=1, seed=3
+        )
+        np.testing.assert_array_equal(KeyedDensities.load(trained[0]).vectors, same.wv.vectors)
+
+    def test_standard_input_gives_the_same_model(self, trained, corpus, tmp_path):
+        path = tmp_path / "model.dv"
+        done = densvec_process("train", "-", "-o", path, *QUICK, "--json", input=corpus.read_bytes())
+        assert done.returncode == 0, done.stderr.decode()
+        assert b"temporary file" in done.stderr
+        assert json.loads(done.stdout)["epochs"] == 3
+        np.testing.assert_array_equal(
+            KeyedDensities.load(path).vectors, KeyedDensities.load(trained[0]).vectors
+        )
+        assert BayesianSkipGram.load(path)._corpus == (None, None)  # not the temporary file's path
+
+    def test_one_pass_over_standard_input_suffices_with_a_vocabulary(
+        self, corpus, tmp_path, monkeypatch, capsys
+    ):
+        words = corpus.read_text(encoding="utf-8").split()
+        counts = tmp_path / "counts.txt"
+        counts.write_text("".join(f"{word} {words.count(word)}\n" for word in sorted(set(words))), "utf-8")
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(corpus.open("rb")))
+        path = tmp_path / "model.dv"
+        options = ["--vocabulary", str(counts), *QUICK, "--epochs", "1"]
+        assert main(["train", "-", "-o", str(path), *options]) == 0
+        assert "temporary" not in capsys.readouterr().err
+        model = BayesianSkipGram.load(path)
+        assert model.loss_history[0].words == len(words)
+        assert model.corpus_total_words == len(words)
+
+    @pytest.mark.parametrize("name, cls", [("skipgram", "SkipGram"), ("word2gauss", "Word2Gauss")])
+    def test_other_models(self, name, cls, corpus, tmp_path, capsys):
+        path = str(tmp_path / "model.dv")
+        [found] = answer(
+            capsys, "train", corpus, "-o", path, "--model", name, "--vector-size", 8, "--epochs", 1, "-q"
+        )
+        assert found["class"] == cls
+        assert main(["similar", path, "kiwi"]) == 0
+
+    def test_directory_and_compressed_file(self, corpus, trained, tmp_path):
+        import gzip
+
+        (tmp_path / "texts").mkdir()
+        with gzip.open(tmp_path / "texts" / "toy.txt.gz", "wb") as file:
+            file.write(corpus.read_bytes())
+        for i, place in enumerate([tmp_path / "texts", tmp_path / "texts" / "toy.txt.gz"]):
+            path = tmp_path / f"{i}.dv"
+            assert main(["train", str(place), "-o", str(path), *QUICK, "--quiet"]) == 0
+            np.testing.assert_array_equal(
+                KeyedDensities.load(path).vectors, KeyedDensities.load(trained[0]).vectors
+            )
+
+    def test_empty_corpus(self, tmp_path):
+        (tmp_path / "empty.txt").write_text("")
+        done = densvec_process("train", tmp_path / "empty.txt", "-o", tmp_path / "model.dv", "--quiet")
+        assert "the corpus has no words" in assert_one_sentence(done)
+        assert not (tmp_path / "model.dv").exists()
+
+    def test_bad_paths(self, corpus, tmp_path):
+        done = densvec_process("train", tmp_path / "nowhere.txt", "-o", tmp_path / "model.dv")
+        assert "nowhere.txt: No such file" in assert_one_sentence(done)
+        for place, why in [
+            (tmp_path / "no" / "model.dv", "there is no such directory"),
+            (corpus, "choose another name"),  # the corpus is not overwritten by its model
+        ]:
+            before = corpus.read_bytes()
+            assert why in assert_one_sentence(densvec_process("train", corpus, "-o", place, "--quiet"))
+            assert corpus.read_bytes() == before
+
+    def test_bad_parameters(self, corpus, tmp_path, capsys):
+        place = ["-o", str(tmp_path / "model.dv"), "--quiet"]
+        assert main(["train", str(corpus), *place, "--window", "0"]) == 1
+        assert main(["train", str(corpus), *place, "--min-count", "100000"]) == 1
+        assert main(["train", str(corpus), *place, "--window", "wide"]) == 2
+        assert main(["train", str(corpus), *place, "--rates", "mean"]) == 2
+        assert main(["train", *place]) == 2
+        error = capsys.readouterr().err
+        assert "window=0 is too small" in error
+        assert "lower min_count" in error
+        assert "give the CORPUS" in error
+
+
+def interrupted(corpus, path, signal_number, *options):
+    """Train, and send a signal when the first checkpoint is there."""
+    process = subprocess.Popen(
+        command("train", corpus, "-o", path, *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        # a test run in the background may have been told to ignore Ctrl-C, which its children inherit
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal_number)
+    output, error = process.communicate(timeout=120)
+    assert output == b""
+    return process.returncode, error.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+class TestInterrupted:
+    def test_training_goes_on_as_if_nothing_had_happened(self, corpus, tmp_path, capsys):
+        whole, parts = tmp_path / "whole.dv", tmp_path / "parts.dv"
+        options = [*QUICK, "--epochs", "25", "--batch-words", "1000"]
+        code, error = interrupted(corpus, parts, signal.SIGINT, *options)
+        assert code == 130, error
+        assert f"To go on: densvec train {corpus} -o {parts} --resume" in error
+        assert "Traceback" not in error
+        stopped = BayesianSkipGram.load(parts)
+        assert 1 <= len(stopped.loss_history) < 25
+
+        # Nothing but --resume goes on with it, and only as it was begun.
+        assert main(["train", str(corpus), "-o", str(parts), *options]) == 2
+        assert main(["train", "-o", str(parts), "--resume", "--window", "3"]) == 2
+        error = capsys.readouterr().err
+        assert "--resume goes on with it, --overwrite starts again" in error
+        assert "--window cannot change" in error
+
+        again = densvec_process("train", corpus, "-o", parts, "--resume")
+        assert again.returncode == 0, again.stderr.decode()
+        assert main(["train", str(corpus), "-o", str(whole), *options, "--quiet"]) == 0
+        resumed, straight = BayesianSkipGram.load(parts), BayesianSkipGram.load(whole)
+        assert [entry.loss for entry in resumed.loss_history] == [
+            entry.loss for entry in straight.loss_history
+        ]
+        np.testing.assert_array_equal(resumed.wv.vectors, straight.wv.vectors)
+        np.testing.assert_array_equal(resumed.wv.log_variances, straight.wv.log_variances)
+
+    def test_end_of_a_job_saves_too(self, corpus, tmp_path):
+        path = tmp_path / "model.dv"
+        code, error = interrupted(corpus, path, signal.SIGTERM, *QUICK, "--epochs", "1000")
+        assert code == 143, error
+        assert "--resume" in error
+        assert BayesianSkipGram.load(path).loss_history
+
+
+class TestResume:
+    def test_only_as_the_model_it_was_begun_as(self, model, capsys):
+        assert main(["train", "-o", model, "--resume", "--model", "skipgram"]) == 2
+        assert "it cannot go on as skipgram" in capsys.readouterr().err
+
+    def test_starts_a_model_that_is_not_there(self, corpus, tmp_path, capsys):
+        path = tmp_path / "model.dv"
+        assert main(["train", str(corpus), "-o", str(path), "--resume", *QUICK]) == 0
+        assert "starting it" in capsys.readouterr().err
+        assert main(["train", "-o", str(path), "--resume"]) == 0
+        assert "nothing to do" in capsys.readouterr().err
+        assert main(["train", "-o", str(path), "--resume", "--epochs", "4"]) == 0
+        assert len(BayesianSkipGram.load(path).loss_history) == 4
+
+    def test_needs_the_state_of_training(self, model, corpus, tmp_path, capsys):
+        KeyedDensities.load(model).save(tmp_path / "words.dv")
+        assert main(["train", str(corpus), "-o", str(tmp_path / "words.dv"), "--resume"]) == 1
+        assert "without the state of training" in capsys.readouterr().err
