@@ -59,9 +59,7 @@ def make_chunk(sentences, *, window=2, negative=2, pairing="shared", words=None,
     if radii is None:
         radii = np.full(len(tokens), window, dtype=np.int32)
     pairs = sum(
-        min(b - 1, i + radii[i]) - max(a, i - radii[i])
-        for a, b in pairwise(bounds)
-        for i in range(a, b)
+        min(b - 1, i + radii[i]) - max(a, i - radii[i]) for a, b in pairwise(bounds) for i in range(a, b)
     )
     rows = len(tokens) if pairing == "shared" else int(pairs)
     negatives = rng.integers(0, words, size=(rows, negative)).astype(np.int32)
@@ -78,7 +76,9 @@ def windows_of(chunk):
     for a, b in pairwise(chunk.sentences):
         for i in range(a, b):
             radius = chunk.radii[i]
-            contexts = [chunk.tokens[j] for j in range(max(a, i - radius), min(b - 1, i + radius) + 1) if j != i]
+            contexts = [
+                chunk.tokens[j] for j in range(max(a, i - radius), min(b - 1, i + radius) + 1) if j != i
+            ]
             if contexts:
                 yield chunk.tokens[i], contexts
 

@@ -1,6 +1,5 @@
 """The loop against a backend that only counts: every chunk once, exact positions, clean stops."""
 
-import logging
 import threading
 import time
 
@@ -8,56 +7,10 @@ import pytest
 
 from densvec._corpus import Sampler
 from densvec.text.feed import Feed
-from densvec.training.backend import Backend, StepResult, UnstableTrainingError
-from densvec.training.gate import Gate
+from densvec.training.backend import StepResult, UnstableTrainingError
 from densvec.training.loop import Loop, thread_limits
-from densvec.training.prefetch import Prefetched
-from densvec.training.progress import Progress
 from densvec.training.run import Run
-from densvec.training.settings import Objective, Rates
-
-SENTENCES = [["a", "b", "c"], ["b", "c"], ["a", "c", "x", "b"], ["a", "a"]] * 25  # 100 sentences, 275 words
-CHUNK_WORDS = 11  # whole sentences until there are this many: 25 chunks of 4
-
-
-class Counting(Backend):
-    """A backend that learns nothing and remembers what it was given."""
-
-    def __init__(self, concurrent=True, act=None):
-        self.concurrent = concurrent
-        self.act = act
-        self.steps = []
-
-    def step(self, chunk, alpha, worker=0):
-        result = self.act(chunk) if self.act else None
-        self.steps.append((chunk.epoch, chunk.number, alpha, worker, chunk.tokens.tolist()))
-        return result or StepResult(2.0 * len(chunk), 1.5 * len(chunk), 0.5 * len(chunk), len(chunk))
-
-    def gradients(self, chunk):
-        return StepResult(), {}
-
-
-def open_feed(epoch, start):
-    sampler = Sampler([1.0] * 3, [1.0] * 3, window=2, negative=2, seed=5)
-    return Feed(
-        SENTENCES,
-        index={"a": 0, "b": 1, "c": 2},
-        sampler=sampler,
-        epoch=epoch,
-        chunk_words=CHUNK_WORDS,
-        start=start,
-    )
-
-
-def make_run(epochs=2, **changes):
-    given = {
-        "epochs": epochs,
-        "start_alpha": 0.1,
-        "end_alpha": 0.0,
-        "total_words": 275,
-        "total_examples": 100,
-    }
-    return Run(**{**given, **changes})
+from tests.training.counting import SENTENCES, Counting, make_run, open_feed
 
 
 def train(backend, run, workers=1, on_chunk=lambda tally, seconds: None):
@@ -204,39 +157,6 @@ def test_a_loss_beyond_reason_stops_training_and_says_what_to_lower(loss):
     assert run.tally.chunks == 3
 
 
-def test_a_pause_waits_for_the_workers_and_holds_them():
-    gate, inside, seen = Gate(), [], []
-    stop = threading.Event()
-
-    def work():
-        while not stop.is_set():
-            with gate:
-                inside.append(1)
-                time.sleep(0.001)
-                inside.pop()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for _ in range(5):
-        with gate.pause():
-            seen.append(len(inside))
-            time.sleep(0.002)
-            seen.append(len(inside))
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert set(seen) == {0}
-
-
-def test_prefetching_keeps_the_order_and_prepares_everything():
-    with open_feed(0, 5) as feed:
-        source = Prefetched(feed, lambda chunk: -chunk.number, start=5, threads=4)
-        found = [(chunk.number, prepared) for chunk, prepared in source]
-        source.close()
-    assert found == [(number, -number) for number in range(5, 25)]
-
-
 def test_blas_has_one_thread_while_workers_train_and_all_afterwards():
     from threadpoolctl import threadpool_info
 
@@ -249,53 +169,3 @@ def test_blas_has_one_thread_while_workers_train_and_all_afterwards():
     with thread_limits(Counting(), workers=2):
         assert set(threads().values()) <= {1}
     assert threads() == before
-
-
-def test_progress_logs_epochs_and_warns_of_counts_that_were_announced_otherwise(caplog):
-    run = make_run(epochs=1, total_words=1000, total_examples=7)
-    progress = Progress(run, show=False, report_delay=0.0)
-    loop = Loop(run, Counting(), open_feed)
-    with caplog.at_level(logging.INFO, logger="densvec.training"):
-        progress.epoch(*loop.epoch(progress.chunk))
-    progress.close()
-    text = caplog.text
-    assert "EPOCH 1 - PROGRESS: at" in text
-    assert "EPOCH 1: training on 275 raw words (250 effective words)" in text
-    assert "supplied example count (100) did not equal expected count (7)" in text
-    assert "supplied raw word count (275) did not equal expected count (1000)" in text
-
-
-def test_progress_bar_shows_percent_speed_and_losses(capsys):
-    run = make_run(epochs=2)
-    progress = Progress(run, show=True)
-    loop = Loop(run, Counting(), open_feed)
-    while not run.finished:
-        progress.epoch(*loop.epoch(progress.chunk))
-    progress.close()
-    shown = capsys.readouterr().err
-    for part in ("epoch 2/2", "100%", "words/s", "loss=2.000", "hinge=1.500", "kl=0.500"):
-        assert part in shown
-
-
-def test_progress_bar_is_silent_where_nobody_looks(capsys):
-    run = make_run(epochs=1)
-    progress = Progress(run)
-    progress.epoch(*Loop(run, Counting(), open_feed).epoch(progress.chunk))
-    progress.close()
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        lambda: Objective(margin=-1),
-        lambda: Objective(margin=float("nan")),
-        lambda: Objective(kl_weight=-1),
-        lambda: Objective(pairing="both"),
-        lambda: Objective(nearness=1.5),
-        lambda: Rates(mean=float("inf")),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ValueError, match=r"margin|kl_weight|pairing|nearness|mean"):
-        settings()

@@ -71,9 +71,7 @@ def test_every_instruction_set_gives_the_same_gradients():
     results = {}
     for instruction_set in ("plain", "avx2", "avx512"):
         try:
-            kernel = Kernel(
-                arrays_of(wv), state, margin=5.0, kl_weight=1.0, instruction_set=instruction_set
-            )
+            kernel = Kernel(arrays_of(wv), state, margin=5.0, kl_weight=1.0, instruction_set=instruction_set)
         except ValueError:  # this processor does not have it
             continue
         results[instruction_set] = {name: np.zeros_like(array) for name, array in arrays_of(wv).items()}
