@@ -26,7 +26,7 @@ import numpy.typing as npt
 from densvec import divergences
 from densvec.divergences import LOG_2_PI
 from densvec.gaussian import Gaussian
-from densvec.types import Floats
+from densvec.types import Booleans, Floats
 
 _BLOCK_ENTRIES = 1 << 15
 """Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
@@ -37,8 +37,8 @@ _PRODUCT_ENTRIES = 1 << 22
 _SCAN_ENTRIES = 1 << 20
 """Numbers that are worth a thread when one density is compared with a diagonal table."""
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
-Block: TypeAlias = "tuple[slice, Floats, Mask | None]"
+#: Rows of a table, their distances, and which of these are doubtful.
+Compared: TypeAlias = "tuple[slice, Floats, Booleans | None]"
 
 
 class Terms(NamedTuple):
@@ -61,7 +61,7 @@ class Queries(NamedTuple):
 Columns: TypeAlias = tuple[list[Floats], list[Floats]]
 
 
-class Table:
+class DensityTable:
     """Many densities, with the terms of the divergences that depend on them alone, each computed once.
 
     Parameters
@@ -210,9 +210,9 @@ class Metric:
 
     exact: Callable[[Gaussian, Gaussian], Floats]
     spherical: Callable[[int, Floats, Terms], tuple[Floats, Floats]]
-    diagonal: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]]
+    diagonal: Callable[[Gaussian, DensityTable, slice], tuple[Floats, Floats]]
     linear: Callable[[int, Queries, Floats, Terms], Columns] | None = None
-    scan: Callable[[Gaussian, Table, slice], tuple[Floats, Floats]] | None = None
+    scan: Callable[[Gaussian, DensityTable, slice], tuple[Floats, Floats]] | None = None
     squared: bool = False
     non_negative: bool = True
 
@@ -243,10 +243,10 @@ def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
            [3.  , 3.16, 0.  ]])
     """
     q, p = _batch(q), _batch(p)
-    return distances(q, Table(p.mean, variances=p.variance), metric)
+    return distances(q, DensityTable(p.mean, variances=p.variance), metric)
 
 
-def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int | None = None) -> Floats:
+def distances(q: Gaussian, table: DensityTable, metric: str, start: int = 0, stop: int | None = None) -> Floats:
     """Return the distances between each density of `q` and the rows of `table` from `start` to `stop`.
 
     Returns
@@ -269,7 +269,7 @@ def distances(q: Gaussian, table: Table, metric: str, start: int = 0, stop: int 
 
 
 def approximate_distances(
-    q: Gaussian, table: Table, metric: str, start: int, stop: int
+    q: Gaussian, table: DensityTable, metric: str, start: int, stop: int
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield distances by blocks of rows, in the tables' own precision: good enough to find candidates.
 
@@ -315,8 +315,8 @@ def _batch(density: Gaussian) -> Gaussian:
 
 
 def _blocks(
-    q: Gaussian, table: Table, form: Metric, start: int, stop: int, dtype: npt.DTypeLike
-) -> Iterator[Block]:
+    q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, dtype: npt.DTypeLike
+) -> Iterator[Compared]:
     """Yield blocks of rows, their distances from all of `q`, and where rounding may have spoilt these."""
     if q.dimension != table.dimension:
         raise ValueError(f"the densities have different dimensions: {q.dimension} and {table.dimension}")
@@ -329,8 +329,8 @@ def _blocks(
 
 
 def _spherical_blocks(
-    q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float, dtype: np.dtype[Any]
-) -> Iterator[Block]:
+    q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, caution: float, dtype: np.dtype[Any]
+) -> Iterator[Compared]:
     query_norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None].astype(dtype)
     variance, minus_two_means = q.variance.astype(dtype), -2.0 * q.mean
     precise, tiny, largest_norm = dtype == np.float64, 1e-9 * table.dimension, query_norms.max(initial=0.0)
@@ -343,7 +343,7 @@ def _spherical_blocks(
             values += terms.squared_norm
             values += query_norms  # ‖μ_q − μ_p‖²
             # Looking for the smallest value is faster than judging each, and mostly enough.
-            doubtful: Mask | None = None
+            doubtful: Booleans | None = None
             if precise and values.min() <= caution * (terms.squared_norm.max() + largest_norm):
                 doubtful = values <= caution * (terms.squared_norm + query_norms)
             slope, base = form.spherical(table.dimension, variance, terms)
@@ -355,8 +355,8 @@ def _spherical_blocks(
 
 
 def _diagonal_blocks(
-    q: Gaussian, table: Table, form: Metric, start: int, stop: int, caution: float
-) -> Iterator[Block]:
+    q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, caution: float
+) -> Iterator[Compared]:
     compare, blocks = form.diagonal, row_blocks(start, stop, max(len(q), table.dimension), 2 * _BLOCK_ENTRIES)
     if form.scan is not None and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
         compare, blocks = form.scan, [slice(start, stop)]
@@ -365,7 +365,7 @@ def _diagonal_blocks(
         yield rows, values, values <= caution * magnitude
 
 
-def _repair(values: Floats, doubtful: Mask, q: Gaussian, table: Table, form: Metric, start: int) -> None:
+def _repair(values: Floats, doubtful: Booleans, q: Gaussian, table: DensityTable, form: Metric, start: int) -> None:
     """Compute the doubtful entries of a block again, by differences."""
     pairs = np.argwhere(doubtful)
     for first in range(0, len(pairs), 4096):
@@ -441,7 +441,7 @@ def _wasserstein_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:
 # The same when one of the two is diagonal, from the expanded squares.
 
 
-def _kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _kl_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
     d, precisions = q.dimension, table.precisions(rows)
     by_variance = _products(q.variance + q.mean**2, precisions, d)  # Σ (v_q + μ_q²) / v_p
     by_mean = table.scaled_squares[rows]
@@ -451,12 +451,12 @@ def _kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats
     return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
 
 
-def _kl_scan(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _kl_scan(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
     scores, own = table.scan(q, rows)[None], 0.5 * (q.log_determinant[:, None] + q.dimension)
     return scores - own, np.abs(scores) + np.abs(own)
 
 
-def _reverse_kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _reverse_kl_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
     d, means, precisions = q.dimension, table.means[rows], 1.0 / q.variance
     by_variance = _products(precisions, table.variances(rows) + means**2, d)  # Σ (v_p + μ_p²) / v_q
     by_mean = _products(q.mean**2 * precisions, np.ones((1, 1)), d)
@@ -466,13 +466,13 @@ def _reverse_kl_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats
     return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
 
 
-def _jeffreys_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _jeffreys_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
     forward, magnitude = _kl_diagonal(q, table, rows)
     backward, magnitude_back = _reverse_kl_diagonal(q, table, rows)
     return forward + backward, magnitude + magnitude_back
 
 
-def _expected_likelihood_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _expected_likelihood_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
     # No product of matrices gives (μ_q − μ_p)² / (v_q + v_p): one query after the other, without
     # cancellation.
     means, variances = table.means[rows], table.variances(rows)
@@ -487,7 +487,7 @@ def _expected_likelihood_diagonal(q: Gaussian, table: Table, rows: slice) -> tup
     return 0.5 * (values + q.dimension * LOG_2_PI), np.abs(values)
 
 
-def _wasserstein_diagonal(q: Gaussian, table: Table, rows: slice) -> tuple[Floats, Floats]:
+def _wasserstein_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
     d, variances = q.dimension, table.variances(rows)
     one = np.ones((1, 1))
     sizes = (

@@ -175,7 +175,7 @@ def run(
     return Run(Lexicon(wv), evaluate_all(wv, data, resamples=resamples), seconds)
 
 
-def make_tables(runs: dict[str, list[Run]]) -> list[paper_tables.Table]:
+def make_tables(runs: dict[str, list[Run]]) -> list[paper_tables.PaperTable]:
     """All tables, from the runs of each model (by label, one run for each seed)."""
     reports = {label: [each.report for each in seeds] for label, seeds in runs.items()}
     first = {label: seeds[0].lexicon for label, seeds in runs.items()}
@@ -200,7 +200,7 @@ def make_tables(runs: dict[str, list[Run]]) -> list[paper_tables.Table]:
         for label, seeds in runs.items()
         for i, each in enumerate(seeds)
     ]
-    return [table for table in [*made, paper_tables.Table("Training", tuple(seconds))] if table.rows()]
+    return [table for table in [*made, paper_tables.PaperTable("Training", tuple(seconds))] if table.rows()]
 
 
 def figure_5(models: dict[str, Lexicon], data: str, path: Path) -> bool:

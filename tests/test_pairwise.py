@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from densvec import Gaussian
-from densvec.pairwise import METRICS, Table, approximate_distances, distances, pairwise
+from densvec.pairwise import METRICS, DensityTable, approximate_distances, distances, pairwise
 
 WIDTHS = [(1, 1), (1, 7), (7, 1), (7, 7)]
 LAWFUL = [name for name, metric in METRICS.items() if metric.non_negative]
@@ -71,7 +71,7 @@ def test_laws_hold_at_every_scale(seed, scale, width):
 def test_approximation_finds_the_nearest(metric, width):
     rng = np.random.default_rng(7)
     q, p = random(rng, 5, width, np.float32), random(rng, 900, width, np.float32)
-    table = Table(p.mean, variances=p.variance)
+    table = DensityTable(p.mean, variances=p.variance)
     blocks = list(approximate_distances(q, table, metric, 10, 800))
     assert blocks[0][0].start == 10
     order = np.concatenate([values for _, values in blocks], axis=1).argsort(axis=1)
@@ -83,7 +83,7 @@ def test_table_of_log_variances(width):
     rng = np.random.default_rng(8)
     p = random(rng, 50, width, np.float32)
     log_variances = np.log(p.variance)
-    table = Table(p.mean, log_variances=log_variances)
+    table = DensityTable(p.mean, log_variances=log_variances)
     q = Gaussian(p.mean[7], np.exp(log_variances[7]))
     found = distances(q, table, "kl")[0]
     assert found[7] == 0
@@ -115,4 +115,4 @@ def test_wrong_questions_are_named():
     with pytest.raises(ValueError, match="at most one axis"):
         pairwise(Gaussian(np.zeros((2, 2, 3)), 1.0), q)
     with pytest.raises(TypeError, match="either"):
-        Table(q.mean)
+        DensityTable(q.mean)

@@ -12,7 +12,7 @@ import numpy as np
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.files import BenchmarkFileError, PathLike, read_lines
 from densvec.evaluation.lexicon import BoolArray, FloatArray, IntArray, Lexicon, unit
-from densvec.evaluation.results import Result, Row
+from densvec.evaluation.results import Result, Row, share
 
 METHODS = ("add", "mul")
 _CELLS_AT_ONCE = 1 << 24  # similarities held at a time: 64 MB
@@ -30,7 +30,7 @@ class AnalogySection:
     @property
     def accuracy(self) -> float:
         """Share of right answers among the questions whose words are all known."""
-        return self.correct / self.known if self.known else float("nan")
+        return share(self.correct, self.known)
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,15 @@ class AnalogyResult(Result):
     @property
     def coverage(self) -> float:
         """Share of the questions whose words are all known."""
-        questions = sum(section.questions for section in self.sections)
-        return sum(section.known for section in self.sections) / questions if questions else float("nan")
+        return share(self._total("known"), self._total("questions"))
+
+    def _total(self, name: str) -> int:
+        return sum(getattr(section, name) for section in self.sections)
 
     def rows(self) -> list[Row]:
         """One line for each section, then all together."""
-        correct, known, questions = (
-            sum(getattr(section, name) for section in self.sections)
-            for name in ("correct", "known", "questions")
-        )
-        whole = _row(AnalogySection("all", correct, known, questions), self.accuracy)
+        totals = (self._total(name) for name in ("correct", "known", "questions"))
+        whole = _row(AnalogySection("all", *totals), self.accuracy)
         return [*(_row(section, section.accuracy) for section in self.sections), whole]
 
 
@@ -126,7 +125,7 @@ def word_analogies(
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not one of {', '.join(map(repr, METHODS))}")
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     sections = read_analogies(path)
     questions = [question for section in sections.values() for question in section]
     rows = lexicon.indices(word for question in questions for word in question).reshape(-1, 4)

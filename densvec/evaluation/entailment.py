@@ -13,7 +13,7 @@ import numpy.typing as npt
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import BoolArray, FloatArray, Lexicon
-from densvec.evaluation.results import Result, Row
+from densvec.evaluation.results import ResultOnPairs, Row
 
 _TRUTH = {"true": True, "false": False}
 
@@ -30,7 +30,7 @@ class EntailmentScore:
 
 
 @dataclass(frozen=True)
-class EntailmentResult(Result):
+class EntailmentResult(ResultOnPairs):
     """Entailment on one benchmark by measure: "kl" (−KL[w1‖w2]) and "cosine", over the known pairs."""
 
     name: str
@@ -38,11 +38,6 @@ class EntailmentResult(Result):
     pairs: int
     known: int
     positives: int
-
-    @property
-    def coverage(self) -> float:
-        """Share of the pairs whose words are both known."""
-        return self.known / self.pairs if self.pairs else float("nan")
 
     def f1(self, measure: str = "kl") -> float:
         """Best F1 by a measure."""
@@ -67,7 +62,7 @@ class EntailmentResult(Result):
 
 
 @dataclass(frozen=True)
-class DirectionResult(Result):
+class DirectionResult(ResultOnPairs):
     """Share of entailing pairs whose direction is told right, by measure, over the pairs whose words are
     both known.
 
@@ -79,11 +74,6 @@ class DirectionResult(Result):
     accuracy: dict[str, Estimate]
     pairs: int
     known: int
-
-    @property
-    def coverage(self) -> float:
-        """Share of the pairs whose words are both known."""
-        return self.known / self.pairs if self.pairs else float("nan")
 
     def rows(self) -> list[Row]:
         """One line for each measure."""
@@ -144,7 +134,7 @@ def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -
     >>> round(result.f1("kl"), 3), round(result.f1("cosine"), 3)  # the cosine cannot tell the direction
     (1.0, 0.667)
     """
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     pairs = read_entailment(path)
     first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
     known = np.flatnonzero((first >= 0) & (second >= 0))
@@ -190,7 +180,7 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
     >>> {measure: float(share) for measure, share in result.accuracy.items()}
     {'kl': 1.0, 'variance': 1.0, 'frequency': 0.0}
     """
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     pairs = read_entailment(path)
     ordered = [(a, b) if answer else (b, a) for a, b, answer in pairs]
     first, second = lexicon.indices(a for a, _ in ordered), lexicon.indices(b for _, b in ordered)

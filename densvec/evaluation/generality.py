@@ -53,7 +53,7 @@ def generality_frequency(
     >>> print(generality_frequency(wv).pearson)
     1.000
     """
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     generality, counts = lexicon.generality(), lexicon.counts()
     if generality is None or counts is None:
         lacking = "log_variances" if generality is None else "counts"

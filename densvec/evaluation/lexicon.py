@@ -64,6 +64,11 @@ class Lexicon:
         self.encoder: PosteriorEncoder | None = getattr(wv, "encoder", None)
         self.context_vectors = self._output_vectors(model, context_vectors)
 
+    @classmethod
+    def of(cls, wv: Any) -> Lexicon:
+        """Return the view of `wv`, which may be one already."""
+        return wv if isinstance(wv, Lexicon) else cls(wv)
+
     def _output_vectors(self, model: Any, given: Any) -> FloatArray | None:
         found = given
         if found is None:

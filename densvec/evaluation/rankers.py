@@ -13,7 +13,7 @@ from densvec.types import Indices
 
 
 @dataclass(frozen=True)
-class Windows:
+class Targets:
     """Targets, their context words and their candidates, as rows of the vocabulary, laid end to end."""
 
     centres: Indices  # (windows,)
@@ -25,7 +25,7 @@ class Windows:
     @classmethod
     def build(
         cls, centres: Sequence[int], contexts: Sequence[Sequence[int]], candidates: Sequence[Sequence[int]]
-    ) -> Windows:
+    ) -> Targets:
         """Lay lists of rows end to end."""
         return cls(np.array(centres, dtype=np.intp), *_ragged(contexts), *_ragged(candidates))
 
@@ -40,7 +40,7 @@ def _ragged(lists: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
     return np.fromiter(chain.from_iterable(lists), dtype=np.intp), offsets
 
 
-def posteriors(lexicon: Lexicon, windows: Windows) -> tuple[FloatArray, FloatArray]:
+def posteriors(lexicon: Lexicon, windows: Targets) -> tuple[FloatArray, FloatArray]:
     """Posterior means and log-variances of the targets in their contexts; with no context, the prior."""
     encoder, lv = lexicon.encoder, lexicon.log_variances
     assert encoder is not None  # usable_rankers has seen to both
@@ -59,16 +59,16 @@ def posteriors(lexicon: Lexicon, windows: Windows) -> tuple[FloatArray, FloatArr
     return means, log_variances
 
 
-def _encoder(lexicon: Lexicon, windows: Windows) -> FloatArray:
+def _encoder(lexicon: Lexicon, windows: Targets) -> FloatArray:
     return _minus_kl(lexicon, windows, *posteriors(lexicon, windows))
 
 
-def _prior(lexicon: Lexicon, windows: Windows) -> FloatArray:
+def _prior(lexicon: Lexicon, windows: Targets) -> FloatArray:
     assert lexicon.log_variances is not None
     return _minus_kl(lexicon, windows, lexicon.means[windows.centres], lexicon.log_variances[windows.centres])
 
 
-def _minus_kl(lexicon: Lexicon, windows: Windows, means: FloatArray, log_variances: FloatArray) -> FloatArray:
+def _minus_kl(lexicon: Lexicon, windows: Targets, means: FloatArray, log_variances: FloatArray) -> FloatArray:
     """−KL from each window's density to the priors of its candidates."""
     lv = lexicon.log_variances
     assert lv is not None
@@ -85,15 +85,15 @@ def _minus_kl(lexicon: Lexicon, windows: Windows, means: FloatArray, log_varianc
     return by_blocks(block, len(candidate))
 
 
-def _out_of_context(lexicon: Lexicon, windows: Windows) -> FloatArray:
+def _out_of_context(lexicon: Lexicon, windows: Targets) -> FloatArray:
     return lexicon.cosine(windows.candidates, windows.centres[windows.window_of_candidate])
 
 
-def _random(lexicon: Lexicon, windows: Windows) -> FloatArray:
+def _random(lexicon: Lexicon, windows: Targets) -> FloatArray:
     return np.random.default_rng(0).random(len(windows.candidates))
 
 
-def _add(lexicon: Lexicon, windows: Windows, context_table: FloatArray) -> FloatArray:
+def _add(lexicon: Lexicon, windows: Targets, context_table: FloatArray) -> FloatArray:
     """Cosine of a candidate with (target + mean of the context), all as unit vectors."""
     lengths = np.diff(windows.context_offsets)
     context = np.zeros((len(lengths), lexicon.means.shape[1]))
@@ -113,7 +113,7 @@ def _add(lexicon: Lexicon, windows: Windows, context_table: FloatArray) -> Float
     return by_blocks(block, len(candidate))
 
 
-def _mult(lexicon: Lexicon, windows: Windows, context_table: FloatArray) -> FloatArray:
+def _mult(lexicon: Lexicon, windows: Targets, context_table: FloatArray) -> FloatArray:
     """Log of (cos(s, w) + 1)/2 times the geometric mean over the context of (cos(s, c) + 1)/2."""
     scores = np.zeros(len(windows.candidates))
     for i, centre in enumerate(windows.centres):
@@ -133,22 +133,22 @@ def _log_positive_cosine(cosine: FloatArray) -> FloatArray:
 
 
 def _with_inputs(
-    function: Callable[[Lexicon, Windows, FloatArray], FloatArray],
-) -> Callable[[Lexicon, Windows], FloatArray]:
+    function: Callable[[Lexicon, Targets, FloatArray], FloatArray],
+) -> Callable[[Lexicon, Targets], FloatArray]:
     return lambda lexicon, windows: function(lexicon, windows, lexicon.means)
 
 
 def _with_outputs(
-    function: Callable[[Lexicon, Windows, FloatArray], FloatArray],
-) -> Callable[[Lexicon, Windows], FloatArray]:
-    def ranker(lexicon: Lexicon, windows: Windows) -> FloatArray:
+    function: Callable[[Lexicon, Targets, FloatArray], FloatArray],
+) -> Callable[[Lexicon, Targets], FloatArray]:
+    def ranker(lexicon: Lexicon, windows: Targets) -> FloatArray:
         assert lexicon.context_vectors is not None
         return function(lexicon, windows, lexicon.context_vectors)
 
     return ranker
 
 
-RANKERS: dict[str, Callable[[Lexicon, Windows], FloatArray]] = {
+RANKERS: dict[str, Callable[[Lexicon, Targets], FloatArray]] = {
     "encoder": _encoder,
     "add": _with_inputs(_add),
     "mult": _with_inputs(_mult),
@@ -172,6 +172,6 @@ def usable_rankers(lexicon: Lexicon) -> list[str]:
     return [name for name in RANKERS if name not in lacking]
 
 
-def scores_of(name: str, lexicon: Lexicon, windows: Windows) -> FloatArray:
+def scores_of(name: str, lexicon: Lexicon, windows: Targets) -> FloatArray:
     """Score every candidate of every window, the higher the better."""
     return RANKERS[name](lexicon, windows)

@@ -43,6 +43,23 @@ class Result:
         return pandas.DataFrame([dict(_columns(row)) for row in self.rows()])
 
 
+class ResultOnPairs(Result):
+    """Base of results on pairs of words, of which only those with known words count."""
+
+    pairs: int
+    known: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of the pairs whose words are both known."""
+        return share(self.known, self.pairs)
+
+
+def share(part: int, whole: int) -> float:
+    """Part of a whole, NaN of nothing."""
+    return part / whole if whole else math.nan
+
+
 def plain(value: Any) -> Any:
     """Turn a value into what JSON can hold."""
     if hasattr(value, "to_dict"):

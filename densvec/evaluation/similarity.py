@@ -13,24 +13,19 @@ import numpy as np
 from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import FloatArray, Lexicon
-from densvec.evaluation.results import Result, Row
+from densvec.evaluation.results import Result, ResultOnPairs, Row
 
 BIG5 = ("MEN-TR-3k", "MTurk-771", "RW-STANFORD", "SIMLEX-999", "WS-353-ALL")
 
 
 @dataclass(frozen=True)
-class SimilarityResult(Result):
+class SimilarityResult(ResultOnPairs):
     """Spearman's ρ on one benchmark, over the pairs whose words are both known."""
 
     name: str
     spearman: Estimate
     pairs: int
     known: int
-
-    @property
-    def coverage(self) -> float:
-        """Share of the pairs whose words are both known."""
-        return self.known / self.pairs if self.pairs else float("nan")
 
     def rows(self) -> list[Row]:
         """One line."""
@@ -120,7 +115,7 @@ def word_similarity(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = No
     >>> float(result.spearman), result.known, result.pairs
     (1.0, 3, 4)
     """
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     pairs = read_similarity(path)
     first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
     known = np.flatnonzero((first >= 0) & (second >= 0))
@@ -133,7 +128,7 @@ def word_similarity(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = No
 
 def word_similarities(wv: Any, directory: PathLike, *, bootstrap: Bootstrap | None = None) -> SimilarityTable:
     """Run `word_similarity` on every .txt file of a directory, in the order of their names."""
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     paths = sorted(glob.glob(os.path.join(glob.escape(os.fspath(directory)), "*.txt")))
     if not paths:
         raise FileNotFoundError(f"{os.fspath(directory)}: no .txt files of word pairs there")

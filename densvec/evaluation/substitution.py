@@ -13,8 +13,8 @@ import numpy.typing as npt
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.files import BenchmarkFileError, Line, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import FloatArray, Lexicon
-from densvec.evaluation.rankers import RANKERS, Windows, scores_of, usable_rankers
-from densvec.evaluation.results import Result, Row
+from densvec.evaluation.rankers import RANKERS, Targets, scores_of, usable_rankers
+from densvec.evaluation.results import Result, Row, share
 
 _ENCODING = "latin-1"  # SemEval's text holds bytes that are not UTF-8
 
@@ -48,7 +48,7 @@ class SubstitutionResult(Result):
     @property
     def coverage(self) -> float:
         """Share of the instances that could be ranked."""
-        return self.ranked / self.instances if self.instances else float("nan")
+        return share(self.ranked, self.instances)
 
     def rows(self) -> list[Row]:
         """One line for each ranker."""
@@ -255,7 +255,7 @@ def lexical_substitution(
 class _Problem:
     """All instances with gold, as arrays: windows to score, and the gold weights of their candidates."""
 
-    windows: Windows
+    windows: Targets
     weights: FloatArray  # (rows of windows.candidates,) gold weight of each candidate
     ideals: FloatArray  # (instances,)
     rankable: npt.NDArray[np.bool_]  # (instances,) which of them are in windows, in order
@@ -305,7 +305,7 @@ class _Problem:
             rows.append([row for row, _ in known])
             weights.extend(gold.get(word, 0.0) for _, word in known)
         return cls(
-            Windows.build(centres, contexts, rows),
+            Targets.build(centres, contexts, rows),
             np.array(weights),
             np.array(ideals),
             np.array(rankable, dtype=bool),

@@ -12,7 +12,7 @@ import numpy as np
 from densvec.evaluation import paper
 from densvec.evaluation.bootstrap import Estimate, difference
 from densvec.evaluation.lexicon import Lexicon, kl_divergence
-from densvec.evaluation.rankers import Windows, posteriors
+from densvec.evaluation.rankers import Targets, posteriors
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.suite import Report
 
@@ -79,7 +79,7 @@ class Seeds:
 
 
 @dataclass(frozen=True)
-class Table(Result):
+class PaperTable(Result):
     """A titled table."""
 
     title: str
@@ -108,7 +108,7 @@ def measures(report: Report) -> dict[str, Estimate]:
     return {**{f"rho {each.name}": each.spearman for each in single}, **report.figures()}
 
 
-def _beside_the_paper(title: str, lines: Mapping[str, str], reports: Reports, note: str = "") -> Table:
+def _beside_the_paper(title: str, lines: Mapping[str, str], reports: Reports, note: str = "") -> PaperTable:
     """Table with a line for each named figure and, for each model, our figure and the paper's."""
     found = {label: [measures(report) for report in each] for label, each in reports.items()}
     rows: list[Row] = []
@@ -124,10 +124,12 @@ def _beside_the_paper(title: str, lines: Mapping[str, str], reports: Reports, no
     empty = {name for row in rows for name in row} - {
         name for row in rows for name, value in row.items() if value is not None
     }
-    return Table(title, tuple({name: row[name] for name in row if name not in empty} for row in rows), note)
+    return PaperTable(
+        title, tuple({name: row[name] for name in row if name not in empty} for row in rows), note
+    )
 
 
-def similarity_table(reports: Reports) -> Table:
+def similarity_table(reports: Reports) -> PaperTable:
     """Table 1: Spearman's ρ on each benchmark, and the sums."""
     ours = (each for seeds in reports.values() for report in seeds for each in measures(report))
     singles = dict.fromkeys([*_SIMILARITY, *(figure for figure in ours if figure.startswith("rho "))])
@@ -139,14 +141,14 @@ def similarity_table(reports: Reports) -> Table:
     return _beside_the_paper("Table 1. Word similarity (Spearman's ρ)", lines, reports, note)
 
 
-def substitution_table(reports: Reports) -> Table:
+def substitution_table(reports: Reports) -> PaperTable:
     """Table 2: GAP of every ranker on the whole of SemEval-2007 task 10, and on its trial part."""
     lines = {text: f"GAP lst_all {ranker}" for ranker, text in _RANKERS.items()}
     lines |= {f"trial part: {text}": f"GAP lst_trial {ranker}" for ranker, text in _RANKERS.items()}
     return _beside_the_paper("Table 2. Lexical substitution (GAP)", lines, reports)
 
 
-def entailment_table(reports: Reports) -> Table:
+def entailment_table(reports: Reports) -> PaperTable:
     """Table 3: best F1 by KL and by cosine, and the average precision."""
     lines = {
         f"{benchmark.upper()}, {score} by {_MEASURES[measure]}": f"{key} {benchmark} {measure}"
@@ -157,7 +159,7 @@ def entailment_table(reports: Reports) -> Table:
     return _beside_the_paper("Table 3. Lexical entailment", lines, reports)
 
 
-def direction_table(reports: Reports) -> Table:
+def direction_table(reports: Reports) -> PaperTable:
     """Table 4: share of entailing pairs whose direction is told right."""
     lines = {
         f"{benchmark.upper()}, by {_MEASURES[measure]}": f"direction {benchmark} {measure}"
@@ -167,7 +169,7 @@ def direction_table(reports: Reports) -> Table:
     return _beside_the_paper("Table 4. Direction of entailment (accuracy)", lines, reports)
 
 
-def generality_table(reports: Reports) -> Table:
+def generality_table(reports: Reports) -> PaperTable:
     """Figure 6 in one number: Pearson's correlation of the log-determinant with log-frequency."""
     return _beside_the_paper(
         "Figure 6 in one number. Generality against frequency",
@@ -176,7 +178,7 @@ def generality_table(reports: Reports) -> Table:
     )
 
 
-def pairs_table(models: Mapping[str, Lexicon]) -> Table:
+def pairs_table(models: Mapping[str, Lexicon]) -> PaperTable:
     """Table 5: KL[dog‖·] and cosine of a few pairs, for every model with densities."""
     dense = {label: lexicon for label, lexicon in models.items() if lexicon.log_variances is not None}
     rows: list[Row] = []
@@ -188,7 +190,7 @@ def pairs_table(models: Mapping[str, Lexicon]) -> Table:
             row[f"{label} KL"] = float(lexicon.kl(a, b)[0]) if known else None
             row[f"{label} cosine"] = float(lexicon.cosine(a, b)[0]) if known else None
         rows.append({**row, "BSG KL, paper": kl, "BSG cosine, paper": cosine})
-    return Table("Table 5. KL[dog‖·] and cosine", tuple(rows))
+    return PaperTable("Table 5. KL[dog‖·] and cosine", tuple(rows))
 
 
 def posteriors_table(
@@ -198,7 +200,7 @@ def posteriors_table(
     topn: int = 6,
     window: int = 5,
     restrict_vocab: int = 20_000,
-) -> Table:
+) -> PaperTable:
     """Table 6: the words whose priors are nearest, by KL, to the posterior of a word in a sentence.
 
     Parameters
@@ -217,7 +219,7 @@ def posteriors_table(
     title = "Table 6. Nearest words, by KL from the posterior in context"
     lv = lexicon.log_variances
     if lexicon.encoder is None or lv is None:
-        return Table(title, ())
+        return PaperTable(title, ())
     words = list(lexicon.key_to_index)
     rows: list[Row] = []
     for word, sentence in examples:
@@ -229,7 +231,7 @@ def posteriors_table(
             tokens[max(0, place - window) : place] + tokens[place + 1 : place + 1 + window]
         )
         context = around[around >= 0].tolist()
-        mean, log_variance = posteriors(lexicon, Windows.build([centre], [context], [[]]))
+        mean, log_variance = posteriors(lexicon, Targets.build([centre], [context], [[]]))
         prior = lexicon.means[[centre]], lv[[centre]]
         marked = " ".join([*tokens[:place], f"**{word}**", *tokens[place + 1 :]])
         rows.append(
@@ -243,7 +245,7 @@ def posteriors_table(
                 ),
             }
         )
-    return Table(title, tuple(rows))
+    return PaperTable(title, tuple(rows))
 
 
 def _nearest(
@@ -266,7 +268,7 @@ _HEADLINES: dict[str, tuple[str, ...]] = {
 }
 
 
-def differences_table(reports: Reports, model: str) -> Table:
+def differences_table(reports: Reports, model: str) -> PaperTable:
     """One model against each of the others: difference of the means over seeds, with its paired bootstrap
     interval.
 
@@ -298,7 +300,7 @@ def differences_table(reports: Reports, model: str) -> Table:
         "Intervals (95 %) come from drawing the benchmarks' items again; a difference whose interval holds 0 "
         "is no evidence. They do not hold the noise between training seeds."
     )
-    return Table(f"{model} against the others", tuple(rows), note)
+    return PaperTable(f"{model} against the others", tuple(rows), note)
 
 
 def _means(reports: Sequence[Report]) -> dict[str, Estimate]:

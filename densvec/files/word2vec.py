@@ -21,7 +21,8 @@ from densvec.types import Floats, PathLike
 
 logger = logging.getLogger(__name__)
 
-Block: TypeAlias = tuple[list[str], Floats]
+#: Words, and the rows of numbers that belong to them.
+WordRows: TypeAlias = tuple[list[str], Floats]
 
 _CHUNK_BYTES = 1 << 22
 _BLOCK_ROWS = 4096
@@ -58,7 +59,7 @@ class Options:
     no_header: bool = False
 
 
-def read(path: PathLike, options: Options | None = None) -> Block:
+def read(path: PathLike, options: Options | None = None) -> WordRows:
     """Return the words of a file and their vectors; of a word that comes twice, the first.
 
     Examples
@@ -89,7 +90,7 @@ def read(path: PathLike, options: Options | None = None) -> Block:
     return list(words), vectors
 
 
-def read_blocks(path: PathLike, options: Options | None = None) -> Iterator[Block]:
+def read_blocks(path: PathLike, options: Options | None = None) -> Iterator[WordRows]:
     """Yield the words and vectors of a file, some thousand rows at a time; one empty block if none."""
     options = options or Options()
     if options.binary and options.no_header:

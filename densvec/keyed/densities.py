@@ -9,7 +9,7 @@ import numpy as np
 from densvec.gaussian import Gaussian
 from densvec.keyed.growth import Growth
 from densvec.keyed.tables import KEY_TYPES
-from densvec.pairwise import Table
+from densvec.pairwise import DensityTable as Table
 from densvec.types import Floats
 
 

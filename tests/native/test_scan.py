@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from densvec import Gaussian
 from densvec.divergences import kl
 from densvec.native._scan import kl_scores
-from densvec.pairwise import Table, distances
+from densvec.pairwise import DensityTable, distances
 
 
 def make(rows, size, seed=1):
@@ -24,14 +24,14 @@ def test_distances_are_those_of_the_definition(rows, size, seed, spherical):
     rng = np.random.default_rng(seed + 1000)
     variance = rng.uniform(0.1, 3.0, size=1 if spherical else size).astype(np.float32)
     q = Gaussian(rng.normal(size=size).astype(np.float32), variance)
-    found = distances(q, Table(means, log_variances=log_variances), "kl")
+    found = distances(q, DensityTable(means, log_variances=log_variances), "kl")
     exact = kl(q, Gaussian(means.astype(np.float64), np.exp(log_variances.astype(np.float64))))
     assert_allclose(found[0], exact, rtol=2e-4)
 
 
 def test_a_density_of_the_table_is_at_distance_zero_from_itself():
     means, log_variances = make(50, 30)
-    table = Table(means, log_variances=log_variances)
+    table = DensityTable(means, log_variances=log_variances)
     found = distances(table.densities(slice(7, 8)), table, "kl")[0]
     assert found[7] == 0
     assert (np.delete(found, 7) > 0).all()
@@ -39,7 +39,7 @@ def test_a_density_of_the_table_is_at_distance_zero_from_itself():
 
 def test_many_rows_are_shared_out_to_threads():
     means, log_variances = make(30_000, 100)
-    table = Table(means, log_variances=log_variances)
+    table = DensityTable(means, log_variances=log_variances)
     found = distances(table.densities(slice(5, 6)), table, "kl", 3, 29_999)[0]
     rows = np.array([0, 2, 12_345, 29_995])
     assert_allclose(found[rows], kl(table.densities(5), table.densities(rows + 3)), rtol=1e-4, atol=1e-6)
