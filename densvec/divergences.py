@@ -19,6 +19,8 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.gaussian import Gaussian
 
+__all__ = ["LOG_2_PI", "expected_likelihood", "jeffreys", "kl", "reverse_kl", "wasserstein"]
+
 LOG_2_PI = math.log(2.0 * math.pi)
 
 

@@ -12,6 +12,8 @@ from densvec import divergences
 from densvec.divergences import LOG_2_PI
 from densvec.types import Floats
 
+__all__ = ["Gaussian"]
+
 
 class Gaussian:
     """A Gaussian density, or a batch of them, with a spherical or diagonal covariance.

@@ -28,6 +28,21 @@ from densvec.divergences import LOG_2_PI
 from densvec.gaussian import Gaussian
 from densvec.types import Booleans, Floats
 
+__all__ = [
+    "METRICS",
+    "Columns",
+    "Compared",
+    "DensityTable",
+    "Metric",
+    "Queries",
+    "Terms",
+    "approximate_distances",
+    "distances",
+    "find_metric",
+    "pairwise",
+    "row_blocks",
+]
+
 _BLOCK_ENTRIES = 1 << 15
 """Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
 
@@ -166,7 +181,9 @@ class DensityTable:
             given = slice(rows.start + part.start, rows.start + part.stop)
             kl_scores(mean, variance, self.means[given], self._log_variances[given], scores[part])
 
-        parts = row_blocks(0, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8))
+        parts = row_blocks(
+            0, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8)
+        )
         if len(parts) == 1:
             score(parts[0])
         else:
@@ -246,7 +263,9 @@ def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
     return distances(q, DensityTable(p.mean, variances=p.variance), metric)
 
 
-def distances(q: Gaussian, table: DensityTable, metric: str, start: int = 0, stop: int | None = None) -> Floats:
+def distances(
+    q: Gaussian, table: DensityTable, metric: str, start: int = 0, stop: int | None = None
+) -> Floats:
     """Return the distances between each density of `q` and the rows of `table` from `start` to `stop`.
 
     Returns
@@ -329,7 +348,13 @@ def _blocks(
 
 
 def _spherical_blocks(
-    q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, caution: float, dtype: np.dtype[Any]
+    q: Gaussian,
+    table: DensityTable,
+    form: Metric,
+    start: int,
+    stop: int,
+    caution: float,
+    dtype: np.dtype[Any],
 ) -> Iterator[Compared]:
     query_norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None].astype(dtype)
     variance, minus_two_means = q.variance.astype(dtype), -2.0 * q.mean
@@ -365,7 +390,9 @@ def _diagonal_blocks(
         yield rows, values, values <= caution * magnitude
 
 
-def _repair(values: Floats, doubtful: Booleans, q: Gaussian, table: DensityTable, form: Metric, start: int) -> None:
+def _repair(
+    values: Floats, doubtful: Booleans, q: Gaussian, table: DensityTable, form: Metric, start: int
+) -> None:
     """Compute the doubtful entries of a block again, by differences."""
     pairs = np.argwhere(doubtful)
     for first in range(0, len(pairs), 4096):

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "SHELLS", "Command", "Option", "configure", "described", "run"]
+
 HELP = "print a script for your shell's completion"
 DESCRIPTION = """\
 Print a script that lets your shell complete commands, options, their values and file names."""

@@ -14,6 +14,8 @@ from typing import IO, Any
 
 from densvec.cli.output import say, size_of
 
+__all__ = ["Source", "open_source"]
+
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
 

@@ -13,6 +13,8 @@ from densvec.cli.words import add_model, check_known, lines_or, load, text_of
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "compare", "configure", "readable", "run"]
+
 HELP = "whether one word entails another: a dog is an animal"
 DESCRIPTION = """\
 Compare the densities of two words. KL[a‖b] is small if b covers a; if it is smaller than KL[b‖a], then a

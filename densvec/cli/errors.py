@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["INTERRUPTED", "TERMINATED", "Interrupted", "UsageError", "sentence"]
+
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 TERMINATED = 143  # 128 + SIGTERM
 

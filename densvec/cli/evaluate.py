@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from densvec.cli.output import print_json
 from densvec.cli.words import add_model, load
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "run the paper's benchmarks"
 DESCRIPTION = """\
 Run every benchmark that a directory holds: word similarity (word-sim/), lexical substitution (lexsub/),

@@ -17,6 +17,8 @@ from densvec.cli.words import add_model, load
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = ["DESCRIPTION", "EPILOG", "FORMATS", "HELP", "configure", "run"]
+
 HELP = "write files for other programs"
 DESCRIPTION = """\
 Write the densities of a model for other programs:

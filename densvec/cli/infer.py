@@ -25,6 +25,8 @@ from densvec.cli.words import (
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "meaning", "readable", "run"]
+
 HELP = "what a word means in a sentence"
 DESCRIPTION = """\
 Infer the posterior density of a marked word: what it means in that sentence. Printed are the words nearest to

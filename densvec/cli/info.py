@@ -10,6 +10,8 @@ from typing import Any
 from densvec.cli.output import columns, print_json, size_of
 from densvec.cli.words import add_model
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable", "run"]
+
 HELP = "what a model file holds"
 DESCRIPTION = """\
 Print what a file holds: the kind of model, its size, its parameters, how far it was trained and with what

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+__all__ = ["Parameter", "add_options", "described", "differing"]
+
 _CHOICES = re.compile(r"^\{(.*)\}")
 
 

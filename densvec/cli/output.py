@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+__all__ = ["columns", "plain", "prepare_streams", "print_json", "say", "scored", "size_of"]
+
 
 def prepare_streams() -> None:
     """Let every character be written to any terminal: escaped where its encoding has no such character."""

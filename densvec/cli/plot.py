@@ -22,6 +22,8 @@ from densvec.cli.words import (
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "draw densities"
 DESCRIPTION = """\
 Draw a picture of densities. What you give decides which:

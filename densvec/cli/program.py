@@ -18,6 +18,8 @@ from densvec._version import __version__
 from densvec.cli.errors import INTERRUPTED, Interrupted, UsageError, sentence
 from densvec.cli.output import prepare_streams, say
 
+__all__ = ["COMMANDS", "DESCRIPTION", "EPILOG", "Command", "Parser", "build_parser", "command", "main"]
+
 COMMANDS = (
     "train",
     "info",

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from densvec.cli.output import columns, print_json, scored
 from densvec.cli.words import add_metric, add_model, add_topn, check_known, lines_or, load, number, text_of
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "words most like a word"
 DESCRIPTION = """\
 Print the words most like a word, or like several words together. By default the means are compared, as gensim

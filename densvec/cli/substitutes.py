@@ -20,6 +20,8 @@ from densvec.cli.words import (
     text_of,
 )
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "what could stand for a word in a sentence"
 DESCRIPTION = """\
 Rank the words that could stand for a marked word in its sentence, by -KL[posterior of the word ‖ prior of the

@@ -18,6 +18,19 @@ from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
 from densvec.cli.options import add_options, differing
 from densvec.cli.output import print_json, say
 
+__all__ = [
+    "CHANGEABLE",
+    "DESCRIPTION",
+    "EPILOG",
+    "HELP",
+    "LEFT_OUT",
+    "MODELS",
+    "Terminated",
+    "configure",
+    "model_class",
+    "run",
+]
+
 HELP = "train a model on text"
 DESCRIPTION = """\
 Train densities on a corpus: text with one sentence per line and blanks between words, plain or compressed

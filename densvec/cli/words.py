@@ -16,6 +16,25 @@ from densvec.cli.output import say
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = [
+    "METRICS",
+    "Marked",
+    "add_lower",
+    "add_metric",
+    "add_model",
+    "add_topn",
+    "check_known",
+    "lines_or",
+    "load",
+    "number",
+    "parse_marked",
+    "positive",
+    "report_skipped",
+    "skipped",
+    "spellings",
+    "text_of",
+]
+
 METRICS = ("cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein")
 
 _MARK = re.compile(r"\[\[(.*?)\]\]")

@@ -14,6 +14,8 @@ from densvec.evaluation.files import BenchmarkFileError, PathLike, read_lines
 from densvec.evaluation.lexicon import BoolArray, FloatArray, IntArray, Lexicon, unit
 from densvec.evaluation.results import Result, Row, share
 
+__all__ = ["METHODS", "AnalogyResult", "AnalogySection", "read_analogies", "word_analogies"]
+
 METHODS = ("add", "mul")
 _CELLS_AT_ONCE = 1 << 24  # similarities held at a time: 64 MB
 

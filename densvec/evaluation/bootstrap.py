@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from densvec.evaluation.lexicon import FloatArray
 
+__all__ = ["DEFAULT_RESAMPLES", "Bootstrap", "Estimate", "difference", "from_draws", "weighted_mean"]
+
 DEFAULT_RESAMPLES = 1000
 _CELLS_AT_ONCE = 1 << 21  # a block of resamples holds about this many weights
 

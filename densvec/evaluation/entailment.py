@@ -15,6 +15,15 @@ from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_nam
 from densvec.evaluation.lexicon import BoolArray, FloatArray, Lexicon
 from densvec.evaluation.results import ResultOnPairs, Row
 
+__all__ = [
+    "DirectionResult",
+    "EntailmentResult",
+    "EntailmentScore",
+    "direction",
+    "entailment",
+    "read_entailment",
+]
+
 _TRUTH = {"true": True, "false": False}
 
 

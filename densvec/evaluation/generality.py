@@ -12,6 +12,8 @@ from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.results import Result, Row
 
+__all__ = ["GeneralityResult", "generality_frequency"]
+
 
 @dataclass(frozen=True)
 class GeneralityResult(Result):

@@ -8,6 +8,8 @@ and the sums of all models.
 
 from __future__ import annotations
 
+__all__ = ["FIGURES", "PAIRS"]
+
 _BSG_SIMILARITY = {
     "MC-30": 0.71,
     "MEN-TR-3k": 0.73,

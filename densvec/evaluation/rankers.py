@@ -11,6 +11,8 @@ import numpy as np
 from densvec.evaluation.lexicon import FloatArray, Lexicon, by_blocks, kl_divergence, unit
 from densvec.types import Indices
 
+__all__ = ["RANKERS", "Targets", "posteriors", "scores_of", "usable_rankers"]
+
 
 @dataclass(frozen=True)
 class Targets:

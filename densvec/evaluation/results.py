@@ -9,6 +9,8 @@ from typing import Any
 
 from densvec.evaluation.bootstrap import Estimate
 
+__all__ = ["Result", "ResultOnPairs", "Row", "format_table", "plain", "share"]
+
 Row = dict[str, Any]
 
 

@@ -15,6 +15,15 @@ from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_nam
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.results import Result, ResultOnPairs, Row
 
+__all__ = [
+    "BIG5",
+    "SimilarityResult",
+    "SimilarityTable",
+    "read_similarity",
+    "word_similarities",
+    "word_similarity",
+]
+
 BIG5 = ("MEN-TR-3k", "MTurk-771", "RW-STANFORD", "SIMLEX-999", "WS-353-ALL")
 
 

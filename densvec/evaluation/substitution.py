@@ -16,6 +16,16 @@ from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.rankers import RANKERS, Targets, scores_of, usable_rankers
 from densvec.evaluation.results import Result, Row, share
 
+__all__ = [
+    "Instance",
+    "SubstitutionResult",
+    "gap",
+    "lexical_substitution",
+    "read_candidates",
+    "read_gold",
+    "read_instances",
+]
+
 _ENCODING = "latin-1"  # SemEval's text holds bytes that are not UTF-8
 
 

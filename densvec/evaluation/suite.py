@@ -16,6 +16,8 @@ from densvec.evaluation.results import Result, Row, plain
 from densvec.evaluation.similarity import SimilarityTable, word_similarities
 from densvec.evaluation.substitution import SubstitutionResult, lexical_substitution
 
+__all__ = ["ENTAILMENT", "SUBSTITUTION", "Comparison", "Report", "evaluate_all"]
+
 ENTAILMENT = ("bbds", "bless")
 SUBSTITUTION = ("lst_all", "lst_trial")
 

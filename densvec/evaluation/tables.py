@@ -16,6 +16,22 @@ from densvec.evaluation.rankers import Targets, posteriors
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.suite import Report
 
+__all__ = [
+    "EXAMPLES",
+    "PaperTable",
+    "Reports",
+    "Seeds",
+    "differences_table",
+    "direction_table",
+    "entailment_table",
+    "generality_table",
+    "measures",
+    "pairs_table",
+    "posteriors_table",
+    "similarity_table",
+    "substitution_table",
+]
+
 Reports = Mapping[str, Sequence[Report]]  # by the model's label, one report for each seed
 
 _SIMILARITY = tuple(figure for figure in paper.FIGURES["BSG"] if figure.startswith("rho "))

@@ -11,6 +11,8 @@ from typing import Any
 
 from densvec.files.streams import is_remote, local_path
 
+__all__ = ["Checkpoint"]
+
 logger = logging.getLogger(__name__)
 
 

@@ -21,6 +21,20 @@ from densvec.types import Floats, PathLike
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = [
+    "Keyed",
+    "build",
+    "from_gensim",
+    "intersect_word2vec",
+    "load_bsg",
+    "load_word2vec",
+    "save_bsg",
+    "save_projector",
+    "save_word2vec",
+    "to_dataframe",
+    "to_gensim",
+]
+
 logger = logging.getLogger(__name__)
 
 Keyed = TypeVar("Keyed", bound="KeyedDensities")

@@ -10,6 +10,8 @@ from typing import Any
 
 from densvec._version import __version__
 
+__all__ = ["Lifecycle"]
+
 logger = logging.getLogger(__name__)
 
 

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
+__all__ = ["KINDS", "LARGEST", "field", "leave_out", "require_class", "tensor"]
+
 T = TypeVar("T")
 
 KINDS = {"f": "float", "i": "int", "u": "unsigned int", "b": "bool"}

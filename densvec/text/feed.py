@@ -16,6 +16,8 @@ from densvec.text._sentences import SentenceReader
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text._words import WordIndex
 
+__all__ = ["CHUNK_WORDS", "Feed"]
+
 logger = logging.getLogger(__name__)
 
 #: Raw words of a chunk, gensim's `batch_words`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["is_inflection", "stems"]
+
 _ENDINGS = ("'s", "'", "s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly")
 _CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
 
