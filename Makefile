@@ -26,8 +26,9 @@ demo: .venv/demo-installed  ## train a model and show densities in context (CORP
 test: .venv/dev-installed  ## run the whole test suite
 	$(BIN)/python -m pytest -n 2 -q
 
-lint: .venv/dev-installed  ## ruff and mypy
+lint: .venv/dev-installed  ## ruff (rules and format) and mypy
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 docs: .venv/dev-installed  ## build the documentation into docs/_build/html

@@ -31,7 +31,7 @@ def assert_sound(model):
 # Tables
 
 
-@pytest.mark.parametrize("covariance, width", [("spherical", 1), ("diagonal", 6)])
+@pytest.mark.parametrize(("covariance", "width"), [("spherical", 1), ("diagonal", 6)])
 def test_tables_have_the_shapes_of_the_design(covariance, width):
     model = BayesianSkipGram(vector_size=6, hidden_size=9, covariance=covariance, min_count=1, seed=3)
     model.build_vocab([["a", "b", "c"]])
@@ -61,7 +61,7 @@ def test_posterior_of_no_context_is_the_prior():
 
 @pytest.mark.parametrize("backend", ["native", "torch"])
 @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
-@pytest.mark.parametrize("pairing, negative", [("paired", 1), ("paired", 4), ("shared", 1), ("shared", 8)])
+@pytest.mark.parametrize(("pairing", "negative"), [("paired", 1), ("paired", 4), ("shared", 1), ("shared", 8)])
 def test_every_form_of_the_objective_is_learnt(backend, covariance, pairing, negative):
     model = BayesianSkipGram(
         toy_language(300),
@@ -203,7 +203,7 @@ def test_asking_for_torch_without_torch_names_the_command(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "backend, device, cuda, expected",
+    ("backend", "device", "cuda", "expected"),
     [
         ("auto", None, False, "native"),
         ("auto", None, True, "torch"),
@@ -282,6 +282,6 @@ def test_predicting_from_unknown_words_warns_and_returns_none_as_gensim_does(tra
         BayesianSkipGram().predict_output_word(["a"])
 
 
-@pytest.mark.parametrize("size, hidden", [(1, 1), (20, 20), (64, 64), (100, 64), (200, 128), (300, 192)])
+@pytest.mark.parametrize(("size", "hidden"), [(1, 1), (20, 20), (64, 64), (100, 64), (200, 128), (300, 192)])
 def test_the_hidden_layer_has_two_thirds_of_the_dimensions(size, hidden):
     assert BayesianSkipGram(vector_size=size).hidden_size == hidden

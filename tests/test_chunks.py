@@ -235,7 +235,7 @@ def test_a_chunk_that_does_not_fit_together_is_refused(arrays):
         "pairing": "shared",
     }
     Chunk(**good)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=next(iter(arrays))):
         Chunk(**{**good, **arrays})
 
 

@@ -107,7 +107,7 @@ def test_what_is_no_file_is_refused(tmp_path):
             LineSentence(wrong)
 
 
-@pytest.mark.parametrize("errors, word", [("replace", "caf\ufffd"), ("ignore", "caf")])
+@pytest.mark.parametrize(("errors", "word"), [("replace", "caf\ufffd"), ("ignore", "caf")])
 def test_invalid_bytes_are_counted_and_logged_once(tmp_path, caplog, errors, word):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"caf\xe9 au lait\nd\xe9j\xe0 vu\n")

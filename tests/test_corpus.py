@@ -106,7 +106,7 @@ def test_an_empty_block_is_an_empty_chunk():
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    ("options", "message"),
     [
         ({"keep": [1.0]}, "one length"),
         ({"keep": [], "noise": []}, "non-empty"),
@@ -131,7 +131,7 @@ def test_ids_beyond_the_vocabulary_are_an_error_not_a_crash():
 
 
 @pytest.mark.parametrize(
-    "ids, sentences, error",
+    ("ids", "sentences", "error"),
     [
         ([[1]], [0, 1], ValueError),
         ([0.5], [0, 1], TypeError),

@@ -162,8 +162,9 @@ def unit(vectors: FloatArray) -> FloatArray:
 def kl_divergence(
     mean_q: FloatArray, log_variance_q: FloatArray, mean_p: FloatArray, log_variance_p: FloatArray
 ) -> FloatArray:
-    """KL[q || p] of Gaussians, row by row; log-variances have one column (spherical) or one per dimension
-    (diagonal).
+    """KL[q‖p] of Gaussians, row by row.
+
+    Log-variances have one column (spherical) or one per dimension (diagonal).
 
     Examples
     --------

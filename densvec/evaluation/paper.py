@@ -1,5 +1,4 @@
-"""The figures that Bražinskas, Havrylov & Titov (COLING 2018) print, under the names that `evaluate_all`
-gives to ours.
+"""The figures that Bražinskas, Havrylov & Titov (COLING 2018) print, by the names that `evaluate_all` gives ours.
 
 Trained on 3 billion tokens (ukWaC and WaCkypedia), 100 dimensions, a window of 5 words on each side, a
 vocabulary of 280,000 words. Only what we could check is here: of Table 1 the single correlations of BSG,

@@ -285,11 +285,11 @@ _HEADLINES: dict[str, tuple[str, ...]] = {
 
 
 def differences_table(reports: Reports, model: str) -> PaperTable:
-    """One model against each of the others: difference of the means over seeds, with its paired bootstrap
-    interval.
+    """One model against each of the others.
 
-    The model stands with its own measure (encoder, KL). A rival stands with the best that it has; in the
-    direction of entailment with KL, or with the frequency of words if it has no densities.
+    The difference is that of the means over seeds, with its paired bootstrap interval. The model stands with
+    its own measure (encoder, KL). A rival stands with the best that it has; in the direction of entailment with
+    KL, or with the frequency of words if it has no densities.
     """
     mine = _means(reports[model])
     rows: list[Row] = []

@@ -12,7 +12,7 @@ from densvec.cli.program import COMMANDS
 class TestCompletion:
     @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
     @pytest.mark.parametrize(
-        "typed, offered",
+        ("typed", "offered"),
         [
             (["simi"], "similar"),
             (["similar", "model.dv", "kiwi", "--metric", "rev"], "reverse_kl"),

@@ -62,7 +62,7 @@ class TestTrain:
         assert model.loss_history[0].words == len(words)
         assert model.corpus_total_words == len(words)
 
-    @pytest.mark.parametrize("name, cls", [("skipgram", "SkipGram"), ("word2gauss", "Word2Gauss")])
+    @pytest.mark.parametrize(("name", "cls"), [("skipgram", "SkipGram"), ("word2gauss", "Word2Gauss")])
     def test_other_models(self, name, cls, corpus, tmp_path, capsys):
         path = str(tmp_path / "model.dv")
         [found] = answer(

@@ -65,7 +65,7 @@ def test_gensim_agrees(tmp_path, method):
 
 
 @pytest.mark.parametrize(
-    "text, complaint",
+    ("text", "complaint"),
     [
         ("a b c d\n", "line 1: expected a section header"),
         (": s\na b c\n", "line 2: expected four words, found 3"),

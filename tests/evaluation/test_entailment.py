@@ -128,7 +128,7 @@ def test_equal_words_decide_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, complaint",
+    ("text", "complaint"),
     [
         ("dog\tanimal\tTrue\ndog\tanimal\n", "line 2: expected 'word1 word2 True|False', found 2 fields"),
         (

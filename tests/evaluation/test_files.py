@@ -45,7 +45,7 @@ def test_an_error_shows_the_line_shortened(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "path, name",
+    ("path", "name"),
     [("word-sim/EN-MC-30.txt", "MC-30"), ("bless.tsv", "bless"), ("a/lst_all.preprocessed", "lst_all")],
 )
 def test_a_benchmark_is_named_after_its_file(path, name):

@@ -110,7 +110,7 @@ def test_a_compressed_corpus_is_unpacked(script, place):
     assert (out / "models" / "packed.txt").read_bytes() == (place / "corpus.txt").read_bytes()
 
 
-@pytest.mark.parametrize("models, complaint", [("bsg,gpt", "gpt"), ("", "none")])
+@pytest.mark.parametrize(("models", "complaint"), [("bsg,gpt", "gpt"), ("", "none")])
 def test_unknown_models_are_refused(script, place, models, complaint, capsys):
     with pytest.raises(SystemExit):
         call(script, place, models)

@@ -106,7 +106,7 @@ def test_a_directory_without_pairs_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, complaint",
+    ("text", "complaint"),
     [
         ("a b 1\na b\n", "line 2: expected 'word1 word2 score', found 2 fields"),
         ("a b 1 2\n", "line 1: .* found 4 fields"),

@@ -213,7 +213,7 @@ def test_readers_understand_semevals_quirks(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "file, text, complaint",
+    ("file", "text", "complaint"),
     [
         ("lst_all.preprocessed", "bright.a\t1\t0\n", "line 1: expected 4 fields"),
         ("lst_all.preprocessed", "bright.a\t1\tone\tbright\n", "line 1: the index of the target 'one'"),

@@ -32,7 +32,7 @@ def train(callback, model, epochs, batches=4, minute=lambda minutes: None, minut
 
 
 @pytest.mark.parametrize(
-    "every, moments", [(1, [4, 8, 12, 16, 20]), (2, [8, 16, 20]), (5, [20]), (9, [20]), (None, [])]
+    ("every", "moments"), [(1, [4, 8, 12, 16, 20]), (2, [8, 16, 20]), (5, [20]), (9, [20]), (None, [])]
 )
 def test_every_so_many_epochs_and_at_the_end(every, moments):
     model = Model()

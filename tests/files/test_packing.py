@@ -52,7 +52,7 @@ def test_each_word_is_where_the_documentation_says():
 
 
 @pytest.mark.parametrize(
-    "data, offsets, fault",
+    ("data", "offsets", "fault"),
     [
         (b"a\0b\0", [0, 2, 3], "do not rise"),
         (b"a\0b\0", [1, 2, 4], "do not rise"),
@@ -105,7 +105,7 @@ def test_numpy_scalars_and_tuples_become_plain():
 
 
 @pytest.mark.parametrize(
-    "document, place",
+    ("document", "place"),
     [
         ({"a": [0, {"b": object()}]}, r"header\['a'\]\[1\]\['b'\] has type object"),
         ({"a": {1: 2}}, r"header\['a'\] has the key 1"),

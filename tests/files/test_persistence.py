@@ -234,7 +234,7 @@ class TestDamage:
                 read(path, mmap=mmap)
 
     @pytest.mark.parametrize(
-        "content, kind",
+        ("content", "kind"),
         [
             (b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00", "a pickle"),
             (b"PK\x03\x04" + bytes(30), "a zip archive"),
@@ -254,7 +254,7 @@ class TestDamage:
             read(path)
 
     @pytest.mark.parametrize(
-        "document, fault",
+        ("document", "fault"),
         [
             ('{"format":"densvec","format_version":2}', "version 2 is newer .* upgrade densvec"),
             ('{"format":"densvec","format_version":0}', "format_version is '0'"),
@@ -324,7 +324,7 @@ class TestDamage:
 
 class TestWhatCannotBeSaved:
     @pytest.mark.parametrize(
-        "tensors, header, error",
+        ("tensors", "header", "error"),
         [
             ({"a": np.zeros(2, complex)}, {}, TypeError),
             ({"a": np.array(["x"])}, {}, TypeError),

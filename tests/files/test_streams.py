@@ -94,7 +94,7 @@ def two_terabytes(content):
 
 
 @pytest.mark.parametrize(
-    "damage, fault",
+    ("damage", "fault"),
     [
         (lambda content: content[:-500_000], "ends inside tensor 'means'"),
         (lambda content: content + b"more", "belong to no tensor"),

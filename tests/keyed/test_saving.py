@@ -180,7 +180,7 @@ def change(path, header=(), **tensors):
 
 class TestDamage:
     @pytest.mark.parametrize(
-        "changes, fault",
+        ("changes", "fault"),
         [
             ({"means": None}, "no tensor 'means'"),
             ({"means": np.zeros((3, 4), np.float32)}, r"means is float32\[3, 4\], not float\[9, any\]"),

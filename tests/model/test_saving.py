@@ -340,7 +340,7 @@ BASELINES = [
 ]
 
 
-@pytest.mark.parametrize("cls, own", BASELINES)
+@pytest.mark.parametrize(("cls", "own"), BASELINES)
 class TestBaselines:
     """The paper's other models are saved by the same rules."""
 
@@ -510,7 +510,7 @@ def replace(name, change):
 
 class TestDamage:
     @pytest.mark.parametrize(
-        "edit, fault",
+        ("edit", "fault"),
         [
             (drop("parameters"), "parameters"),
             (put("parameters", value=[]), "parameters"),

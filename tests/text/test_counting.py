@@ -138,7 +138,7 @@ def test_growing_adds_to_all_counts():
 
 
 @pytest.mark.parametrize(
-    "sentences, options, hint",
+    ("sentences", "options", "hint"),
     [([], {}, "empty|no words|no sentences"), ([["a", "b"]], {"min_count": 5}, "min_count=5")],
 )
 def test_an_empty_vocabulary_says_why(sentences, options, hint):
@@ -146,7 +146,7 @@ def test_an_empty_vocabulary_says_why(sentences, options, hint):
         select(scan(sentences), **{"min_count": 1, **options})
 
 
-@pytest.mark.parametrize("suffix, opener", [(".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)])
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)])
 def test_compressed_files_count_the_same(tmp_path, zipfian, suffix, opener):
     path = tmp_path / f"zipf.txt{suffix}"
     with opener(path, "wb") as file:
@@ -156,7 +156,7 @@ def test_compressed_files_count_the_same(tmp_path, zipfian, suffix, opener):
 
 
 @pytest.mark.parametrize(
-    "errors, words", [("replace", {"caf\ufffd": 1, "ok": 1}), ("ignore", {"caf": 1, "ok": 1})]
+    ("errors", "words"), [("replace", {"caf\ufffd": 1, "ok": 1}), ("ignore", {"caf": 1, "ok": 1})]
 )
 def test_bytes_that_are_not_utf_8_follow_the_choice(tmp_path, errors, words):
     path = tmp_path / "latin.txt"
@@ -167,7 +167,7 @@ def test_bytes_that_are_not_utf_8_follow_the_choice(tmp_path, errors, words):
 
 
 @pytest.mark.parametrize(
-    "content, counts",
+    ("content", "counts"),
     [
         (b"", {}),
         (b"\n\n\n", {}),

@@ -157,7 +157,7 @@ def test_a_byte_order_mark_is_dropped_at_the_start_only():
     assert blocks(reader("\ufeffa", offset=7))[0].sentences() == [["\ufeffa"]]
 
 
-@pytest.mark.parametrize("limit, lines", [(0, 0), (1, 1), (3, 3), (9, 4), (None, 4)])
+@pytest.mark.parametrize(("limit", "lines"), [(0, 0), (1, 1), (3, 3), (9, 4), (None, 4)])
 @pytest.mark.parametrize("step", [1, 100])
 def test_limit_counts_lines_with_and_without_words(limit, lines, step):
     text = "a\n\nb c\nd"
@@ -167,7 +167,7 @@ def test_limit_counts_lines_with_and_without_words(limit, lines, step):
 
 
 @pytest.mark.parametrize(
-    "piece, words",
+    ("piece", "words"),
     [(b"tick tock ", 2), (b"x" + b" " * 9999, 1), (b"y" + b"\n" * 4999 + b" " * 5000, 1)],
     ids=["one line", "runs of spaces", "empty lines"],
 )

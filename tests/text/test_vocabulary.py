@@ -187,7 +187,7 @@ class TestFromFrequencies:
 
 
 @pytest.mark.parametrize(
-    "sentences, options, message",
+    ("sentences", "options", "message"),
     [
         ([], {}, "no words"),
         ([[], []], {}, r"no words \(2 sentences"),

@@ -169,7 +169,7 @@ class BackendCases:
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("pairing", ["shared", "paired"])
     @pytest.mark.parametrize(
-        "negative, residual, nearness", [(1, False, 0.0), (3, False, 1.0), (3, True, 0.4)]
+        ("negative", "residual", "nearness"), [(1, False, 0.0), (3, False, 1.0), (3, True, 0.4)]
     )
     def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual, nearness):
         wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)

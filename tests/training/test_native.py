@@ -27,7 +27,7 @@ def long_chunk(words, tokens, *, pairing="shared", negative=3, seed=0):
     return make_chunk(sentences, radii=radii, negative=negative, pairing=pairing, words=words, seed=seed)
 
 
-@pytest.mark.parametrize("dtype, tolerance", [(np.float32, 1e-4), (np.float64, 1e-10)])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-4), (np.float64, 1e-10)])
 @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
 @pytest.mark.parametrize("pairing", ["shared", "paired"])
 def test_native_and_torch_agree_on_chunks_of_many_tiles(dtype, tolerance, covariance, pairing):
@@ -108,5 +108,5 @@ def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
     for bad in (arrays[name].astype(np.float64), np.asfortranarray(arrays[name]), arrays[name][:-1]):
         if bad.flags.c_contiguous and bad.dtype == arrays[name].dtype and bad.shape == arrays[name].shape:
             continue  # a single column is in both orders
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="the kernel needs a writeable C-contiguous"):
             Kernel({**arrays, name: bad}, state, margin=5.0, kl_weight=1.0)
