@@ -99,7 +99,7 @@ class Rates:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            _not_negative(f"the rate {name}", value)
+            _not_negative(f"rates: {name}", value)
 
 
 @dataclass(frozen=True)
