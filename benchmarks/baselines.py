@@ -39,7 +39,10 @@ def speeds(model, path):
     model.build_vocab(corpus_file=str(path))
     wall, processor = time.perf_counter(), time.process_time()
     model.train(
-        corpus_file=str(path), total_examples=model.corpus_count, total_words=model.corpus_total_words, epochs=1
+        corpus_file=str(path),
+        total_examples=model.corpus_count,
+        total_words=model.corpus_total_words,
+        epochs=1,
     )
     words = model.corpus_total_words
     return words / (time.process_time() - processor), words / (time.perf_counter() - wall)

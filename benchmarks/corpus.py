@@ -75,7 +75,7 @@ def as_dict(vocabulary: Vocabulary) -> dict[str, int]:
 
 
 def exhaust(feed: Iterable[object], workers: int) -> None:
-    """Take all chunks of a feed with so many threads."""
+    """Take all chunks of a feed with this many threads."""
 
     def work() -> None:
         for _ in feed:
@@ -176,7 +176,10 @@ def memory(path: Path, directory: Path) -> None:
                 for _ in range(times):
                     file.write(text)
             output = subprocess.run(
-                [sys.executable, "-c", PEAK, repeated, str(workers)], capture_output=True, text=True, check=True
+                [sys.executable, "-c", PEAK, repeated, str(workers)],
+                capture_output=True,
+                text=True,
+                check=True,
             ).stdout.split()
             distinct, before, peak = map(int, output[1:])
             size = repeated.stat().st_size / 1e6

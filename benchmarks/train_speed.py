@@ -87,7 +87,10 @@ def scaling(path, rounds=5):
         one, two = (words_per_second(densvec_model(source, workers=n), source) for n in (1, 2))
         ratios.append(two / one)
     ratios.sort()
-    print(f"\ntwo workers: {statistics.median(ratios):.2f} times one ({ratios[0]:.2f}–{ratios[-1]:.2f})", flush=True)
+    print(
+        f"\ntwo workers: {statistics.median(ratios):.2f} times one ({ratios[0]:.2f}–{ratios[-1]:.2f})",
+        flush=True,
+    )
 
 
 def growth(words=1_000_000):
@@ -142,7 +145,10 @@ def vocabularies(corpus, text, sizes=(20_000, 280_000), rounds=3):
     for size, model in models.items():
         known = sum(n for word, n in counts.items() if word in model.wv.key_to_index) / total
         speed = statistics.median(speeds[size])
-        print(f"| {len(model.wv):,} | {known:.1%} | {thousands(speed)} | {thousands(speed * known)} |", flush=True)
+        print(
+            f"| {len(model.wv):,} | {known:.1%} | {thousands(speed)} | {thousands(speed * known)} |",
+            flush=True,
+        )
 
 
 def zipf_counts(vocabulary):

@@ -6,7 +6,7 @@ error bound is computed again from plain differences by :mod:`densvec.divergence
 module (never negative, zero only for equal densities) hold here too. Nothing as large as the table is
 allocated: rows are taken by blocks.
 
-All functions speak of *distances*: smaller is closer. The distance of `expected_likelihood` is minus its
+All functions return *distances*: smaller is closer. The distance of `expected_likelihood` is minus its
 value.
 """
 

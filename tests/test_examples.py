@@ -30,7 +30,12 @@ def run(name, arguments, directory):
     # From elsewhere, since an example must not depend on the checkout being the working directory.
     path = os.pathsep.join([str(directory), str(ROOT)])
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "error::DeprecationWarning:densvec", str(ROOT / "examples" / f"{name}.py")]
+    command = [
+        sys.executable,
+        "-W",
+        "error::DeprecationWarning:densvec",
+        str(ROOT / "examples" / f"{name}.py"),
+    ]
     done = subprocess.run(
         [*command, *arguments], cwd=directory, env=environment, capture_output=True, text=True, timeout=300
     )

@@ -35,7 +35,7 @@ HELP = "train a model on text"
 DESCRIPTION = """\
 Train densities on a corpus: text with one sentence per line and blanks between words, plain or compressed
 (.gz, .bz2, .xz), a directory of such files, or - for standard input. The model is saved after every epoch, so
-that a power cut loses no more than the epoch at hand, and Ctrl-C nothing; --resume goes on where training
+that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume goes on where training
 stopped."""
 EPILOG = """\
 examples:

@@ -214,7 +214,7 @@ def report_skipped(wv: KeyedDensities, unknown: Sequence[str], marked: Marked) -
     """Say which words of a context were left out."""
     if not unknown:
         return
-    message = f"densvec: left out, being unknown: {' '.join(unknown)}"
+    message = f"densvec: unknown words left out: {' '.join(unknown)}"
     if len(unknown) == len(set(marked.context)):
         message += " (that is the whole context, so what follows is the prior)"
     if any(token.lower() in wv.key_to_index for token in unknown):

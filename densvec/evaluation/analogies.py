@@ -106,7 +106,7 @@ def word_analogies(
         3CosAdd, the cosine with b − a + c of unit vectors, or 3CosMul, the product of the cosines with b
         and c over that with a, each shifted to [0, 1] (Levy & Goldberg 2014).
     restrict_vocab : int, optional
-        Ask about, and answer with, only the first so many words of the vocabulary (the most frequent, as
+        Ask about, and answer with, only this many words of the vocabulary, the first (the most frequent, as
         models sort them).
     bootstrap : Bootstrap, optional
         How to make the interval.

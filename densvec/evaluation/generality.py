@@ -39,7 +39,7 @@ def generality_frequency(
     wv : KeyedDensities or a model of it
         With variances and counts.
     topn : int, optional
-        Only the so many most frequent words; by default all that occur.
+        Only this many words, the most frequent ones; by default all that occur.
     bootstrap : Bootstrap, optional
         How to make the interval; by default none, since over a whole vocabulary it has no width.
 

@@ -230,7 +230,7 @@ def posteriors_table(
     window : int
         Words of context on each side.
     restrict_vocab : int
-        Show only words among the so many first (most frequent): the rarest have unreliable densities.
+        Show only words among this many of the first (most frequent): the rarest have unreliable densities.
     """
     title = "Table 6. Nearest words, by KL from the posterior in context"
     lv = lexicon.log_variances

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class Checkpoint:
-    """Save the model every so many epochs, and every so many minutes within them.
+    """Save the model after a number of epochs, and after a number of minutes within them.
 
     There is one file, replaced only when its successor is whole. ``load(path).train()`` goes on from where it
     was saved. A save that the system refuses (a full disk, say) is a warning: training goes on, the older
@@ -28,7 +28,7 @@ class Checkpoint:
     path : str or PathLike
         Where to save.
     every_epochs : int or None
-        Save at the end of every so many epochs, and when training ends.
+        Save at the end of every `every_epochs`-th epoch, and when training ends.
     every_minutes : float, optional
         Save also when this many minutes have passed since the last save, at the end of a chunk.
 

@@ -1,4 +1,4 @@
-"""Words as arrays and settings as JSON: how what is not a table gets into a file."""
+"""Words as arrays and settings as JSON: how everything but tables is stored in a file."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def write(
     path : str or PathLike
         A local path, or a URI that smart_open can write (``s3://…``). A name that ends in ``.gz``, ``.bz2``
         or ``.xz`` makes a compressed file, which cannot be mapped. A binary file that is open for writing
-        will do, too; nothing is then atomic.
+        also works, but is not written atomically.
     tensors : mapping of str to array
         Arrays of numbers; floats must be finite, except in tensors whose name starts with ``attributes.``.
     header : mapping
@@ -253,7 +253,7 @@ class _Reader:
             place += len(part)
 
     def _read_bytes(self, entry: Entry) -> npt.NDArray[np.uint8]:
-        """Read the bytes of the tensor at hand; memory for a stream grows only with what really arrives."""
+        """Read the bytes of the current tensor; memory for a stream grows only with what really arrives."""
         size = entry.stop - entry.start
         data = np.empty(size if self.size is not None else min(size, BLOCK), np.uint8)
         place = checksum = 0

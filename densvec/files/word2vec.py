@@ -300,7 +300,7 @@ def _text_rows(
             numbers = list(map(float, fields[1:]))
         except ValueError:
             bad = next(field for field in fields[1:] if not _is_number(field))
-            raise source.error(f"{_shown(bad)} is no number") from None
+            raise source.error(f"{_shown(bad)} is not a number") from None
         yield _decoded(fields[0], options, f"line {source.lines} of {local_path(source.path)}"), numbers
         found += 1
 

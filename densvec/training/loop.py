@@ -21,7 +21,7 @@ __all__ = ["Loop", "thread_limits"]
 #: Opens the corpus at an epoch, leaving out its first chunks.
 OpenFeed: TypeAlias = Callable[[int, int], Feed]
 
-#: Called after each chunk with the tally of the epoch at hand and the seconds it has taken.
+#: Called after each chunk with the tally of the current epoch and the seconds it has taken.
 OnChunk: TypeAlias = Callable[[Tally, float], None]
 
 #: Threads that prepare chunks for a backend that is not concurrent.
@@ -60,7 +60,7 @@ class Loop:
         self._counting = threading.Lock()
 
     def epoch(self, on_chunk: OnChunk) -> tuple[EpochLoss, Tally]:
-        """Train what is left of the epoch at hand; return its losses and its tally."""
+        """Train what is left of the current epoch; return its losses and its tally."""
         run, tally = self.run, self.run.tally
         earlier, started = tally.seconds, time.perf_counter()
 
@@ -189,7 +189,7 @@ def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
     if result.centres and not loss <= bound:
         raise UnstableTrainingError(
             f"training diverges: the loss per word is {loss:.3g} (hinge {hinge:.3g}, kl {kl:.3g}). Lower "
-            "alpha. The densities are finite: an update that would have spoilt them was left out"
+            "alpha. The densities are finite: an update that would have made them infinite or NaN was skipped"
         )
 
 

@@ -45,7 +45,7 @@ class Prefetched:
         return self._ready.pop(self._next - 1)
 
     def close(self) -> None:
-        """Let the threads end; the feed must be closed before."""
+        """Let the threads end; close the feed first."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _fetch(self) -> tuple[Chunk, Any] | None:

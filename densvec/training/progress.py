@@ -51,7 +51,7 @@ class Progress:
         self._bar = _bar(run) if should_show(show) else None
 
     def chunk(self, tally: Tally, seconds: float) -> None:
-        """Report a trained chunk; ``tally`` and ``seconds`` are those of the epoch at hand."""
+        """Report a trained chunk; ``tally`` and ``seconds`` are those of the current epoch."""
         run = self._run
         if self._bar is not None:
             loss, hinge, kl = tally.result.per_centre()
@@ -72,7 +72,7 @@ class Progress:
             )
 
     def epoch(self, loss: EpochLoss, tally: Tally) -> None:
-        """Report a complete epoch: what was trained, and where it was not what had been announced."""
+        """Report a complete epoch: what was trained, and where it differs from what was announced."""
         run = self._run
         if self._bar is not None:
             self._bar.set_description(_description(run))
@@ -102,7 +102,7 @@ class Progress:
                 )
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Close the bar, leaving it on the screen."""
         if self._bar is not None:
             self._bar.close()
 

@@ -63,7 +63,7 @@ class Run:
     first_epoch: int = 0  # epochs that the model was trained before this run
     own: bool = False  # whether it is the model's own epochs, not those of a later call
     epoch: int = 0  # epochs of this run that are complete
-    tally: Tally = field(default_factory=Tally)  # of the epoch at hand
+    tally: Tally = field(default_factory=Tally)  # of the current epoch
 
     @property
     def finished(self) -> bool:
@@ -72,11 +72,11 @@ class Run:
 
     @property
     def number(self) -> int:
-        """The number of the epoch at hand, from 0, over the model's whole life."""
+        """The number of the current epoch, from 0, over the model's whole life."""
         return self.first_epoch + self.epoch
 
     def progress(self, words: int, examples: int) -> float:
-        """Return how much of the run is done, 0 to 1, with so much of the epoch at hand done."""
+        """Return how much of the run is done, 0 to 1, with this much of the current epoch done."""
         if self.total_words:
             part = words / self.total_words
         else:

@@ -25,7 +25,7 @@ LOG_VARIANCE_STEP = 1.0  # the largest change of a prior's log-variance in one u
 ADAGRAD_EPSILON = 1e-8
 ADAM_BETAS = (0.9, 0.999)
 ADAM_EPSILON = 1e-8
-TYPICAL_MEMORY = 2048  # centres over which the typical word is averaged, about
+TYPICAL_MEMORY = 2048  # about how many centres the typical word (see `Rates`) is a running mean over
 SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
 
 
@@ -54,8 +54,8 @@ class Objective:
         (1/K) Σ_j a_j Σ_k max(0, KL[q‖c_j] − KL[q‖n_k] + margin)  +  kl_weight · KL[q‖w]
 
     The weights a_j fall with the distance d of c_j from the centre, a = 1 + nearness·(r + 1 − 2d)/(r + 1) in a
-    window of radius r, and are 1 on average. Nearness 0 is the paper; at 1 a word counts as often as it would
-    be in a window whose radius is drawn from 1..r. The windows and the number of negatives are in the chunk.
+    window of radius r, and are 1 on average. Nearness 0 is the paper; at 1 a word counts as much as it would
+    on average if the radius were drawn from 1..r. The windows and the number of negatives are in the chunk.
     """
 
     margin: float = 5.0
@@ -77,17 +77,18 @@ class Rates:
     """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .075, .075, .0375, .0225, .05 and 3e-4.
 
     Log-variances have three: ``log_variance`` for what the word's own posteriors say of them, ``contrast`` for
-    the hinge, where the word is a context word or a negative, and ``coverage``. A word's variance should cover
-    the posteriors of the windows that the word is in. The second moment of such a posterior q about the word,
-    in units of the word's variance, is its *stretch*::
+    the hinge, where the word is a context word or a negative, and ``coverage``. *Coverage* means that a word's
+    variance covers the posteriors of the windows that the word is in. The *stretch* of a word by such a posterior
+    q is the second moment of q about the word, in units of the word's variance::
 
         (v_q + (μ_q − μ_c)²) / v_c
 
-    Coverage widens a word whose stretch is greater than that of the typical word, and narrows one whose stretch
-    is smaller; both only so far, for it also draws log-variances a little to the typical one (`SHRINKAGE`). It
-    is not part of the loss. What it holds is what the loss leaves loose: Eq. 7 does not change when all means and
-    variances, or those of words that keep to themselves, are scaled together, and it contrasts words only where
-    the margin is not kept.
+    The *typical word* is the running mean of stretch and log-variance over all words met in training. Coverage
+    widens a word whose stretch is greater than the typical one and narrows one whose stretch is smaller. It also
+    draws log-variances a little towards the typical one (`SHRINKAGE`), which limits both. It is not part of the
+    loss, but settles what the loss leaves open: Eq. 7 does not change when all means and variances, or those of
+    words that occur only with each other, are scaled together, and it contrasts words only where the margin is
+    not satisfied.
     """
 
     mean: float = 3.0

@@ -23,7 +23,7 @@ def test_infer_for_people(model, capsys):
     assert main(["infer", model, "The Flightless [[kiwi]] digs", "-n", "2"]) == 0
     output = capsys.readouterr()
     assert output.out.splitlines()[1].startswith("entropy of kiwi: ")
-    assert "left out, being unknown: The Flightless; --lower would help" in output.err
+    assert "unknown words left out: The Flightless; --lower would help" in output.err
     assert main(["infer", model, "The Flightless [[Kiwi]] digs", "-n", "2", "--lower"]) == 0
     assert capsys.readouterr().err == ""
 

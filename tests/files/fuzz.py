@@ -400,7 +400,7 @@ def compressed_target(directory):
 
 
 def use_model(cls, path, mmap):
-    """Save a loaded model again and train it further: the training kernel must be safe from it, too."""
+    """Save a loaded model again and train it further: the training kernel must be safe from it as well."""
     model = cls.load(path, mmap=mmap)
     model.save(path)
     KeyedDensities.load(path)
@@ -493,7 +493,7 @@ def limit_memory():
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, help="go on for so long")
-    parser.add_argument("--cases", type=int, help="or for so many cases")
+    parser.add_argument("--cases", type=int, help="or for this many cases")
     parser.add_argument("--first", type=int, help="number of the first case; random by default")
     options = parser.parse_args(arguments)
     first = random.SystemRandom().randrange(10**9) if options.first is None else options.first

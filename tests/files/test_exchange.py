@@ -122,7 +122,7 @@ def test_bsg_files_in_another_order(tmp_path):
     ("text", "message"),
     [
         ("dog 1 2\ncat 3\n", "mu.vectors: line 2: expected a word and 2 numbers, got 2 fields"),
-        ("dog 1 2\ncat 3 x\n", "mu.vectors: line 2: 'x' is no number"),
+        ("dog 1 2\ncat 3 x\n", "mu.vectors: line 2: 'x' is not a number"),
         ("dog\n", "mu.vectors: line 1: expected a word and its numbers"),
     ],
 )

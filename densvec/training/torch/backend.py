@@ -1,4 +1,4 @@
-"""The torch backend: readable, on any device, and the oracle of the faster one."""
+"""The torch backend: readable, on any device, and the reference for the native one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TorchBackend(Backend):
     """Trains the tables of a `KeyedDensities` with torch.
 
     On a CPU the tensors share the memory of the arrays in ``wv``; on another device they are copies, which
-    `synchronise` brings home. Only the rows that a minibatch uses are read and written, so that the cost of a
+    `synchronise` copies back. Only the rows that a minibatch uses are read and written, so that the cost of a
     step does not grow with the vocabulary.
 
     Parameters
@@ -50,9 +50,9 @@ class TorchBackend(Backend):
     objective, rates
         The loss, and the learning rates as multiples of the ``alpha`` given to `step`.
     state
-        The optimiser's accumulators, as `state` returned them; None starts anew.
+        The optimiser's accumulators, as `state` returned them; None starts from zero.
     device
-        "cpu", "cuda", "cuda:1", "mps" …; None takes CUDA when it is there, else the CPU.
+        "cpu", "cuda", "cuda:1", "mps" …; None takes CUDA if there is a device, else the CPU.
     batch_centres
         Centres per update; None chooses by device.
     """
@@ -101,7 +101,7 @@ class TorchBackend(Backend):
         )
 
     def step(self, chunk: Chunk | PreparedChunk, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk; a loss of NaN says that an update was left out because it was not finite."""
+        """Train on one chunk; a loss of NaN means that an update was skipped because it was not finite."""
         prepared = chunk if isinstance(chunk, PreparedChunk) else self.prepare(chunk)
         sums = torch.zeros(
             3, device=self.device, dtype=torch.float32 if self.device.type == "mps" else torch.float64

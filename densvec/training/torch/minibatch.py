@@ -35,7 +35,7 @@ class Links:
 
     @classmethod
     def between(cls, centres: NDArray[Any], words: NDArray[Any], sizes: tuple[int, int]) -> Links:
-        """Return the links between so many centres and words, in the order given."""
+        """Return the links between this many centres and words, in the order given."""
         return cls(centres, words, *_grouped(centres, sizes[0]), *_grouped(words, sizes[1]))
 
     def to(self, convert: Convert) -> Links:

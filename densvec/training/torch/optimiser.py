@@ -77,9 +77,9 @@ class Optimiser:
         rates: Rates,
         alpha: float,
     ) -> Tensor:
-        """Take a step, or none when a gradient is not finite; return which, with no wait for the device."""
+        """Take a step, or none when a gradient is not finite; return which, without waiting for the device."""
         finite = torch.isfinite(gradients.squared_norm())
-        if finite.device.type != "cpu":  # to look at it would be to wait
+        if finite.device.type != "cpu":  # reading it would mean waiting
             for gradient in gradients:
                 gradient.masked_fill_(~finite, 0.0)
         elif not finite:
@@ -88,7 +88,7 @@ class Optimiser:
         weight = _weight(batch, rows, gradients.divergences)
         curvature = weight * (-rows.log_variances).exp()
         if self.residual:
-            curvature += _steepness(batch, rows, gradients.divergences)
+            curvature += _posterior_curvature(batch, rows, gradients.divergences)
         means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
         log_variances = self._natural_step(batch, rows, posteriors, gradients, weight, rates, alpha)
         log_variances = torch.where(finite, log_variances, rows.log_variances)
@@ -154,14 +154,14 @@ def _weight(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
     return total[:, None]
 
 
-def _steepness(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
-    """Return Σ|a|/variance over all that a row's posteriors are contrasted with, (U, 1|D).
+def _posterior_curvature(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
+    """Return the curvature of a row's posteriors, Σ|a|/variance over all words they are contrasted with, (U, 1|D).
 
     A residual posterior moves with its prior's mean, which therefore has the posterior's curvature too.
     """
     precisions = (-rows.log_variances).exp()
     contrasts = weights.abs()
-    contrasts[: len(batch.centres)] = 0.0  # its own prior, from which it keeps its distance
+    contrasts[: len(batch.centres)] = 0.0  # not its own prior: the two move together
     of_posteriors = sums_by_centre(batch.uses, precisions, contrasts)  # (B, 1|D)
     return torch.zeros_like(precisions).index_add_(0, batch.centres, of_posteriors)
 

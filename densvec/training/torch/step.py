@@ -81,7 +81,7 @@ class TorchStep(nn.Module):
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
     def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
-        """Return KL[q‖N(word)] of each centre's posterior q to every word that its loss speaks of: (n,).
+        """Return KL[q‖N(word)] of each centre's posterior q to every word in its loss: (n,).
 
         KL = ½ Σ (μ_q² + v_q)/v − Σ μ_q·μ/v + ½ Σ (μ²/v + log v) − ½ Σ (log v_q + 1): numbers of the posterior
         and of the word, and inner products of a row of each, which need no row to be gathered.
