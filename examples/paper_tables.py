@@ -297,7 +297,10 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument(
-        "--seeds", type=int, default=1, help="train each model from this many seeds and give mean and deviation"
+        "--seeds",
+        type=int,
+        default=1,
+        help="train each model from this many seeds and give mean and deviation",
     )
     parser.add_argument("--vector-size", type=int, default=100)
     parser.add_argument("--window", type=int, default=5)

@@ -1,4 +1,4 @@
-"""``densvec entails``: which of two words is the more general one."""
+"""``densvec entails``: which of two words is more general."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ HELP = "what a word means in a sentence"
 DESCRIPTION = """\
 Infer the posterior density of a marked word: what it means in that sentence. Printed are the words nearest to
 the prior (the word out of context) and to the posterior, what could stand for the word, and the entropy of
-both densities: the context has told something when the entropy falls."""
+both densities: if the entropy falls, the context was informative."""
 EPILOG = """\
 examples:
   densvec infer model.dv "the flightless [[kiwi]] digs in the forest"

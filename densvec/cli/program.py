@@ -35,7 +35,7 @@ COMMANDS = (
 
 DESCRIPTION = """\
 Words as probability densities: train the Bayesian Skip-gram on your own text, then ask what a word means
-in a sentence, what could stand for it there, and which of two words is the more general one."""
+in a sentence, what could stand for it there, and which of two words is more general."""
 
 EPILOG = """\
 examples, from text to meaning:

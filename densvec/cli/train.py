@@ -42,7 +42,7 @@ examples:
   densvec train corpus.txt -o model.dv
   densvec train corpus.txt -o model.dv --vector-size 200 --epochs 10 --workers 8
   densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
-  zcat wiki.gz | densvec train - -o model.dv  # the input is kept in a temporary file for its epochs
+  zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
   densvec train corpus.txt -o w2g.dv --model word2gauss --help  # the options of another model
 
 With --vocabulary and --epochs 1 the text is read once, so that standard input is not kept anywhere."""
@@ -101,9 +101,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         type=float,
         default=15.0,
         metavar="N",
-        help="save also every N minutes (default: 15)",
+        help="also save every N minutes (default: 15)",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors and the result")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the log")
     parser.add_argument(
         "--progress",

@@ -70,7 +70,7 @@ def positive(text: str) -> int:
 
 
 def load(path: str) -> KeyedDensities:
-    """Open the densities of a model, mapped where that is possible: nothing is read that is not asked for."""
+    """Open the densities of a model, mapped where that is possible: only what is needed is read."""
     from densvec.files.streams import is_stream
     from densvec.keyed import KeyedDensities
 

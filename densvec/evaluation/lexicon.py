@@ -66,7 +66,7 @@ class Lexicon:
 
     @classmethod
     def of(cls, wv: Any) -> Lexicon:
-        """Return the view of `wv`, which may be one already."""
+        """Return a Lexicon of `wv`, or `wv` itself if it is one."""
         return wv if isinstance(wv, Lexicon) else cls(wv)
 
     def _output_vectors(self, model: Any, given: Any) -> FloatArray | None:

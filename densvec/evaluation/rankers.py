@@ -175,5 +175,5 @@ def usable_rankers(lexicon: Lexicon) -> list[str]:
 
 
 def scores_of(name: str, lexicon: Lexicon, windows: Targets) -> FloatArray:
-    """Score every candidate of every window, the higher the better."""
+    """Score every candidate of every window, higher is better."""
     return RANKERS[name](lexicon, windows)

@@ -108,7 +108,7 @@ def _lock(descriptor: int, *, wait: bool) -> bool:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove temporary files whose process is gone: those that nobody holds a lock on."""
+    """Remove temporary files whose process is gone: those that no process has locked."""
     if not POSIX:
         return
     stem = _stem(target)
@@ -130,7 +130,7 @@ def _copy_permissions(descriptor: int, old: os.stat_result) -> None:
     if not POSIX:
         return
     new = os.fstat(descriptor)
-    with contextlib.suppress(OSError):  # only root may give a file away; without, it is still a good file
+    with contextlib.suppress(OSError):  # only root may change the owner; the file is good without it
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             os.fchown(descriptor, old.st_uid, old.st_gid)
     with contextlib.suppress(OSError):

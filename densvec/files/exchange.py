@@ -1,4 +1,4 @@
-"""Exchange with everyone else: gensim, the word2vec format with variances, the original BSG, TSV, pandas.
+"""Exchange with other programs: gensim, the word2vec format with variances, the original BSG, TSV, pandas.
 
 Each function takes or gives a :class:`~densvec.keyed.KeyedDensities`, whose methods of similar names call it.
 """
@@ -47,7 +47,7 @@ def build(
     log_variances: Floats | None = None,
     counts: Any = None,
 ) -> Keyed:
-    """Return a KeyedDensities that takes over the given arrays; counts only tell the order if not given."""
+    """Return a KeyedDensities that takes over the given arrays; counts follow the order of the words if not given."""
     wv = cls(means.shape[1], dtype=means.dtype)
     wv.index_to_key = list(words)
     wv.key_to_index = {word: i for i, word in enumerate(wv.index_to_key)}

@@ -44,7 +44,7 @@ ATTRIBUTES = "attributes."  # tensors of the user's own, which alone may hold Na
 BLOCK = 1 << 20  # bytes; small enough to stay in the cache between copying, checking and writing
 LEFT_UNREAD = (
     16 << 20
-)  # bytes; a mapped tensor larger than this is not read for checking, that is the point of mapping
+)  # bytes; a larger tensor is not read for checking when mapped: not reading it is the point of mapping
 _HEADER = "__metadata__"  # stands for the header among the names of tensors, where it cannot occur
 FOREIGN = {
     b"\x80": "a pickle, such as gensim's own files: load it with gensim, then KeyedDensities.from_gensim",
@@ -146,7 +146,7 @@ def verify(path: PathLike) -> None:
 
 @contextlib.contextmanager
 def faults_of(path: PathLike | IO[bytes]) -> Iterator[None]:
-    """Turn what goes wrong while a file's content is looked at into a DensvecFileError that names the file.
+    """Turn errors in a file's content into a DensvecFileError that names the file.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _open_local(name: str) -> IO[bytes]:
     kind = os.stat(name).st_mode
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    if not stat.S_ISREG(kind):  # opening a pipe would wait for ever
+    if not stat.S_ISREG(kind):  # opening a pipe would wait forever
         raise ValueError("not a regular file")
     return open(name, "rb", buffering=0)
 
@@ -297,7 +297,7 @@ def _shaped(entry: Entry, data: npt.NDArray[np.uint8]) -> Array:
 
 
 def _document(metadata: dict[str, str]) -> dict[str, Any]:
-    """Return densvec's JSON document, once it is one this version can read."""
+    """Return densvec's JSON document, checked to be one that this version can read."""
     if "densvec" not in metadata:
         raise ValueError("a safetensors file, but not one of densvec's: its __metadata__ has no 'densvec'")
     document = load_json(metadata["densvec"])

@@ -62,11 +62,13 @@ def leave_out(
     return kept
 
 
-LARGEST = 2**53  # no count is greater: doubles, and so other languages' JSON, know no greater ones exactly
+LARGEST = (
+    2**53
+)  # the limit of counts: doubles, and so JSON in other languages, hold no greater integers exactly
 
 
 def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float | None = None) -> T:
-    """Return a field of the header, which must be there and have this type; an int will do for a float.
+    """Return a field of the header, which must be there and have this type; an int passes for a float.
 
     Examples
     --------

@@ -202,7 +202,7 @@ def read_counts(path: PathLike, encoding: str = "utf8", errors: str = "strict") 
             except UnicodeDecodeError:
                 raise
             except ValueError:
-                raise source.error(f"the count {_shown(fields[1])} is no integer") from None
+                raise source.error(f"the count {_shown(fields[1])} is not an integer") from None
     return counts
 
 
@@ -215,7 +215,7 @@ def write_counts(path: PathLike, words: Iterable[str], counts: Iterable[Any], pr
 
 
 class _Source:
-    """A file that knows where it stands."""
+    """An open file that counts its lines, for error messages."""
 
     def __init__(self, file: IO[bytes], path: PathLike) -> None:
         self.file = file
@@ -314,7 +314,7 @@ def _binary_rows(
     width = 4 * size
     buffer, place = b"", 0
     for found in range(count):
-        # Enough for the longest word; then enough for the numbers, read in pieces that the file really has.
+        # Enough for the longest word; then the numbers in pieces: memory grows only with what the file really holds.
         blank = buffer.find(b" ", place)
         while blank < 0 or len(buffer) < blank + 1 + width:
             if blank < 0 and len(buffer) - place > _LONGEST_WORD:
