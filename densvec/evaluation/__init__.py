@@ -1,5 +1,4 @@
-"""Benchmarks of word embeddings: similarity, analogies, lexical substitution, entailment, generality, and words in
-context.
+"""Benchmarks of word embeddings: similarity, analogies, substitution, entailment, generality, words in context.
 
 Every function takes a KeyedDensities (or a gensim KeyedVectors where that makes sense) and a path to a benchmark
 or to a text, and returns a typed result that prints as a table and turns into JSON or a DataFrame. `evaluate_all`

@@ -9,6 +9,11 @@ import numpy.typing as npt
 
 from densvec.evaluation.lexicon import FloatArray, IntArray
 
+__all__ = [
+    "adjusted_rand_index",
+    "kmeans",
+]
+
 _ROUNDS = 100  # of Lloyd's algorithm, which settles long before
 
 

@@ -24,8 +24,22 @@ from densvec.evaluation.occurrences import (
     usable_metrics,
     usable_readings,
 )
-from densvec.evaluation.results import Result, Row
+from densvec.evaluation.results import Result, ResultOnPairs, Row
 from densvec.evaluation.similarity import _spearman
+
+__all__ = [
+    "ChangeScore",
+    "ContextualChangeResult",
+    "ContextualSimilarityResult",
+    "MarkedWord",
+    "RatedChange",
+    "RatedPair",
+    "contextual_change",
+    "contextual_similarity",
+    "read_rated_changes",
+    "read_rated_pairs",
+    "similarities_in_context",
+]
 
 _MARKED = re.compile(r"<(b|strong)>(.*?)</\1>", re.DOTALL)
 
@@ -57,7 +71,7 @@ class RatedChange:
 
 
 @dataclass(frozen=True)
-class ContextualSimilarityResult(Result):
+class ContextualSimilarityResult(ResultOnPairs):
     """Spearman's ρ of ratings and similarities in context, for every way to read the context.
 
     `spearman` is by reading (``encoder``, ``average``, ``out_of_context``) and metric.
@@ -67,11 +81,6 @@ class ContextualSimilarityResult(Result):
     spearman: dict[tuple[str, str], Estimate]
     pairs: int
     known: int
-
-    @property
-    def coverage(self) -> float:
-        """Share of the pairs whose words are both known."""
-        return self.known / self.pairs if self.pairs else float("nan")
 
     def rows(self) -> list[Row]:
         """One line for each reading and metric."""
@@ -121,7 +130,7 @@ class ChangeScore(Result):
 
 
 @dataclass(frozen=True)
-class ContextualChangeResult(Result):
+class ContextualChangeResult(ResultOnPairs):
     """How well changes of similarity from one text to another are told; scores are by reading and metric."""
 
     name: str

@@ -9,6 +9,10 @@ from itertools import islice
 from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.word_in_context import gold_beside
 
+__all__ = [
+    "ContextFiles",
+]
+
 
 @dataclass(frozen=True)
 class ContextFiles:

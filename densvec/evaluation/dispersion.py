@@ -12,7 +12,13 @@ from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import FloatArray
 from densvec.evaluation.occurrences import Reader
 from densvec.evaluation.results import Result, Row
-from densvec.evaluation.sampling import Corpus, Windows, thinned_windows
+from densvec.evaluation.sampling import Corpus, ThinnedWindows, thinned_windows
+
+__all__ = [
+    "CONTEXT_WORDS",
+    "DispersionResult",
+    "explained_dispersion",
+]
 
 CONTEXT_WORDS = (1, 2, 3, 4, 6, 8)
 
@@ -98,7 +104,7 @@ def explained_dispersion(
     return DispersionResult(dict(zip(context_words, estimates, strict=True)), len(found))
 
 
-def _squares(reader: Reader, windows: Windows, count: int) -> tuple[FloatArray, FloatArray]:
+def _squares(reader: Reader, windows: ThinnedWindows, count: int) -> tuple[FloatArray, FloatArray]:
     """Mean squared distances of each window's other words from the posterior's mean and from the prior's."""
     table = reader.lexicon.means
     others = windows.unknown(count)

@@ -16,6 +16,11 @@ from densvec.evaluation.occurrences import Occurrence, Reader
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.sampling import Corpus, Reservoir, occurrence_at, rows_of, thinned_windows
 
+__all__ = [
+    "EntropyResult",
+    "entropy_in_context",
+]
+
 
 @dataclass(frozen=True)
 class EntropyResult(Result):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,19 @@ from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.occurrences import Occurrence, Reader
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.sampling import Corpus, Reservoir, occurrence_at, rows_of, sentences_of
+from densvec.files.streams import open_for_writing
+from densvec.types import PathLike
+
+__all__ = [
+    "JOIN",
+    "MergedPair",
+    "MergedText",
+    "Pair",
+    "SenseInductionResult",
+    "draw_pairs",
+    "merged_pairs",
+    "sense_induction",
+]
 
 JOIN = "‿"
 """What joins two words into one: ``castle‿tax``. A character that ordinary text does not have."""
@@ -164,13 +176,11 @@ class MergedText:
         for sentence in sentences_of(self.corpus):
             yield [self._merged.get(token, token) for token in sentence]
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: PathLike) -> None:
         """Write the text, one sentence per line; a name such as "merged.txt.gz" compresses it."""
-        import smart_open
-
-        with smart_open.open(os.fspath(path), "w", encoding="utf-8") as file:
+        with open_for_writing(path) as file:
             for sentence in self:
-                file.write(" ".join(sentence) + "\n")
+                file.write(" ".join(sentence).encode() + b"\n")
 
 
 def merged_pairs(wv: Any) -> list[Pair]:
@@ -181,7 +191,7 @@ def merged_pairs(wv: Any) -> list[Pair]:
     >>> merged_pairs(wv)
     []
     """
-    lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+    lexicon = Lexicon.of(wv)
     parts = [key.split(JOIN) for key in lexicon.key_to_index if JOIN in key]
     return [(each[0], each[1]) for each in parts if len(each) == 2 and all(each)]
 

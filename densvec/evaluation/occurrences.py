@@ -14,6 +14,20 @@ from densvec.gaussian import Gaussian
 from densvec.pairwise import find_metric
 from densvec.text.vocabulary import keep_probabilities
 
+__all__ = [
+    "DEFAULT_SAMPLE",
+    "READINGS",
+    "Occurrence",
+    "Reader",
+    "Tokenizer",
+    "check_metrics",
+    "densities_by",
+    "similarities",
+    "tokenize",
+    "usable_metrics",
+    "usable_readings",
+]
+
 DEFAULT_SAMPLE = 1e-4
 """What frequent words are taken to be thinned by where neither the caller nor the model says so."""
 
@@ -60,7 +74,7 @@ class Reader:
     """
 
     def __init__(self, wv: Any, sample: float | None = None) -> None:
-        self.lexicon = wv if isinstance(wv, Lexicon) else Lexicon(wv)
+        self.lexicon = Lexicon.of(wv)
         told = (sample, getattr(wv, "sample", None), getattr(self.lexicon.wv, "sample", None))
         self.sample: float = next((float(each) for each in told if each is not None), DEFAULT_SAMPLE)
         self.window = int(getattr(self.lexicon.wv, "window", None) or 5)

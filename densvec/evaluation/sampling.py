@@ -16,6 +16,17 @@ from densvec.corpora import LineSentence
 from densvec.evaluation.lexicon import IntArray
 from densvec.evaluation.occurrences import Occurrence, Reader
 
+__all__ = [
+    "REACH",
+    "Corpus",
+    "Reservoir",
+    "ThinnedWindows",
+    "occurrence_at",
+    "rows_of",
+    "sentences_of",
+    "thinned_windows",
+]
+
 T = TypeVar("T")
 Corpus = str | os.PathLike[str] | Iterable[Sequence[str]]
 
@@ -84,7 +95,7 @@ def occurrence_at(rows: IntArray, position: int) -> Occurrence:
 
 
 @dataclass(frozen=True)
-class Windows:
+class ThinnedWindows:
     """Full windows of thinned text: a word, and as many words on each side as training looks at."""
 
     centres: IntArray  # (windows,)
@@ -118,7 +129,7 @@ class Windows:
 
 def thinned_windows(
     reader: Reader, corpus: Corpus, size: int, seed: int, *, content_words: bool = False
-) -> Windows:
+) -> ThinnedWindows:
     """Thin a text as training does and draw full windows from it.
 
     Parameters
@@ -145,7 +156,7 @@ def thinned_windows(
         reservoir.offer(centres, partial(_window, thinned, half))
     found = np.array(reservoir.items(), dtype=np.intp).reshape(-1, 2 * half + 1)
     orders = np.argsort(rng.random((len(found), 2 * half)), axis=1)
-    return Windows(found[:, half], np.delete(found, half, axis=1), orders, reservoir.seen)
+    return ThinnedWindows(found[:, half], np.delete(found, half, axis=1), orders, reservoir.seen)
 
 
 def _window(rows: IntArray, half: int, centre: int) -> IntArray:

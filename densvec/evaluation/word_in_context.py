@@ -16,6 +16,16 @@ from densvec.evaluation.lexicon import BoolArray, FloatArray, IntArray
 from densvec.evaluation.occurrences import Occurrence, Reader, Tokenizer, check_metrics, tokenize
 from densvec.evaluation.results import Result, Row
 
+__all__ = [
+    "WordInContext",
+    "WordInContextResult",
+    "WordInContextScore",
+    "best_threshold",
+    "gold_beside",
+    "read_words_in_context",
+    "word_in_context",
+]
+
 
 @dataclass(frozen=True)
 class WordInContext:

@@ -100,7 +100,7 @@ def test_an_unknown_metric_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, complaint",
+    ("text", "complaint"),
     [
         ("1\tdog\tn\tcat\tn\t<b>dog</b>\t<b>cat</b>\n", "line 1: expected id, word.*found 7 fields"),
         ("1\tdog\tn\tcat\tn\ta dog\t<b>cat</b>\t3\n", "line 1: no word of the text 'a dog' is marked"),

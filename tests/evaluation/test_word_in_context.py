@@ -81,7 +81,7 @@ def test_nothing_known_has_no_accuracy(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line, answer, complaint",
+    ("line", "answer", "complaint"),
     [
         ("dog\tN\t0-0\tdog", "T", "data.txt, line 1: expected word.*found 4 fields"),
         ("dog\tN\t0\tdog\tdog", "T", "data.txt, line 1: the places '0' are not two whole numbers"),
