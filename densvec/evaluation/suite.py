@@ -1,20 +1,33 @@
-"""The paper's whole suite in one call, on a directory with word-sim/, lexsub/ and entailment/."""
+"""The whole suite in one call, on a directory with word-sim/, lexsub/, entailment/ and context/, and a text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from densvec.evaluation.bootstrap import DEFAULT_RESAMPLES, Bootstrap, Estimate, difference
+from densvec.evaluation.context import (
+    ContextualChangeResult,
+    ContextualSimilarityResult,
+    contextual_change,
+    contextual_similarity,
+)
+from densvec.evaluation.context_files import ContextFiles
+from densvec.evaluation.dispersion import CONTEXT_WORDS, DispersionResult, explained_dispersion
 from densvec.evaluation.entailment import DirectionResult, EntailmentResult, direction, entailment
+from densvec.evaluation.entropy import EntropyResult, entropy_in_context
 from densvec.evaluation.files import PathLike
 from densvec.evaluation.generality import GeneralityResult, generality_frequency
 from densvec.evaluation.lexicon import Lexicon
+from densvec.evaluation.merged import SenseInductionResult, sense_induction
+from densvec.evaluation.occurrences import Reader
 from densvec.evaluation.results import Result, Row, plain
+from densvec.evaluation.sampling import Corpus
 from densvec.evaluation.similarity import SimilarityTable, word_similarities
 from densvec.evaluation.substitution import SubstitutionResult, lexical_substitution
+from densvec.evaluation.word_in_context import WordInContextResult, word_in_context
 
 __all__ = ["ENTAILMENT", "SUBSTITUTION", "Comparison", "Report", "evaluate_all"]
 
@@ -31,9 +44,15 @@ class Report(Result):
     entailment: dict[str, EntailmentResult]
     direction: dict[str, DirectionResult]
     generality: GeneralityResult | None
+    contextual_similarity: dict[str, ContextualSimilarityResult] = field(default_factory=dict)
+    contextual_change: dict[str, ContextualChangeResult] = field(default_factory=dict)
+    word_in_context: dict[str, WordInContextResult] = field(default_factory=dict)
+    sense_induction: SenseInductionResult | None = None
+    entropy: EntropyResult | None = None
+    dispersion: DispersionResult | None = None
 
     def figures(self) -> dict[str, Estimate]:
-        """The headline figures by name: SUM, BIG5, GAP, F1, direction, generality."""
+        """The headline figures by name: SUM, BIG5, GAP, F1, direction, generality, and those in context."""
         found: dict[str, Estimate] = {}
         if self.similarity is not None:
             found["SUM"] = self.similarity.total
@@ -50,7 +69,34 @@ class Report(Result):
             found |= {f"direction {name} {measure}": share for measure, share in told.accuracy.items()}
         if self.generality is not None:
             found["generality~frequency"] = self.generality.pearson
-        return found
+        return found | dict(self._in_context()) | dict(self._on_text())
+
+    def _in_context(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield the figures of benchmarks of words in context."""
+        for name, rated in self.contextual_similarity.items():
+            for which, rho in rated.spearman.items():
+                yield " ".join(["rho in context", name, *which]), rho
+        for name, changed in self.contextual_change.items():
+            for which, score in changed.scores.items():
+                yield " ".join(["change in context", name, *which]), score.change
+                yield " ".join(["similarity in context", name, *which]), score.harmonic_mean
+        for name, told in self.word_in_context.items():
+            for which, accuracy in told.scores.items():
+                best = accuracy.development if accuracy.test is None else accuracy.test
+                yield " ".join(["word in context", name, *which]), best
+
+    def _on_text(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield the figures of evaluations on text."""
+        if self.sense_induction is not None:
+            for method, ari in self.sense_induction.ari.items():
+                yield f"ARI of merged words {method}", ari
+        if self.entropy is not None:
+            yield "less entropy in context", self.entropy.narrowed
+            for count, change in self.entropy.change.items():
+                yield f"change of entropy by {count}", change
+        if self.dispersion is not None:
+            for count, ratio in self.dispersion.ratio.items():
+                yield f"dispersion left by {count}", ratio
 
     def __getitem__(self, name: str) -> float:
         """One of the headline figures as a number."""
@@ -67,12 +113,12 @@ class Report(Result):
     def to_dict(self) -> dict[str, Any]:
         """The headline figures, and under them every part's own rows."""
         parts: dict[str, Any] = {}
-        for field in fields(self):
-            part = getattr(self, field.name)
+        for each in fields(self):
+            part = getattr(self, each.name)
             if isinstance(part, Result):
-                parts[field.name] = part.to_dict()["rows"]
+                parts[each.name] = part.to_dict()["rows"]
             elif part is not None:
-                parts[field.name] = [row for result in part.values() for row in result.to_dict()["rows"]]
+                parts[each.name] = [row for result in part.values() for row in result.to_dict()["rows"]]
         return {"figures": plain(self.figures()), **parts}
 
     def minus(self, other: Report) -> Comparison:
@@ -98,32 +144,43 @@ class Comparison(Result):
 
 def evaluate_all(
     wv: Any,
-    data_dir: PathLike,
+    data_dir: PathLike | None = None,
     context_vectors: Any = None,
     *,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = 0,
     substitution: Sequence[str] = SUBSTITUTION,
+    corpus: Corpus | None = None,
+    metrics: Sequence[str] = ("cosine",),
+    sample: float | None = None,
 ) -> Report:
-    r"""Run every benchmark that the directory holds.
+    r"""Run every benchmark that the directory holds, and those that need only text.
 
     Parameters
     ----------
     wv : KeyedDensities, gensim KeyedVectors, a model of either, or a plain object
         See `densvec.evaluation.Lexicon` for what is used of it.
-    data_dir : str or path
+    data_dir : str or path, optional
         Holds word-sim/EN-MC-30.txt and others, lexsub/lst_all.preprocessed (with .gold and
-        lst.gold.candidates), entailment/bbds.tsv, bless.tsv, bbds_direction.txt and bless_direction.txt; a
-        missing file's part is left out.
+        lst.gold.candidates), entailment/bbds.tsv, bless.tsv, bbds_direction.txt and bless_direction.txt,
+        and context/ with files in the formats of SCWS, CoSimLex and WiC under any name; a missing file's part is
+        left out.
     context_vectors : array, optional
         Output vectors of a skip-gram (gensim's ``model.syn1neg``), for the rankers that look context words
         up there.
     resamples : int
         Of the bootstrap; 0 makes no intervals and takes well under a second.
     seed : int
-        Of the bootstrap.
+        Of the bootstrap, and of what is drawn from `corpus`.
     substitution : sequence of str
         Parts of the lexical substitution data to run.
+    corpus : path or iterable of token lists, optional
+        A text, one sentence on each line, for merged words, entropy in context and explained dispersion. It is
+        read four times.
+    metrics : sequence of str
+        By which words in context are compared; see `contextual_similarity`.
+    sample : float, optional
+        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
 
     Examples
     --------
@@ -141,6 +198,19 @@ def evaluate_all(
     """
     lexicon = Lexicon(wv, context_vectors)
     bootstrap = Bootstrap(resamples, seed=seed)
+    sample = Reader(wv, sample).sample
+    if data_dir is None and corpus is None:
+        raise TypeError("give data_dir, a directory of benchmarks, or corpus, a text, or both")
+    if isinstance(corpus, Iterator):
+        raise TypeError(
+            "the corpus is read several times, and a generator can be read once only; pass a list, a path or an "
+            "iterable such as LineSentence"
+        )
+    parts: dict[str, Any] = {}
+    if corpus is not None:
+        parts = _on_text(lexicon, corpus, bootstrap, sample)
+    if data_dir is None:
+        return Report(None, {}, {}, {}, None, **parts)
     root = os.fspath(data_dir)
     if not os.path.isdir(root):
         raise FileNotFoundError(f"{root}: no such directory of benchmarks")
@@ -169,7 +239,44 @@ def evaluate_all(
             if os.path.exists(path)
         },
         generality_frequency(lexicon) if has_both else None,
+        **_in_texts(lexicon, os.path.join(root, "context"), bootstrap, metrics, sample),
+        **parts,
     )
-    if report.similarity is None and not (report.substitution or report.entailment or report.direction):
-        raise FileNotFoundError(f"{root}: none of word-sim/, lexsub/ and entailment/ holds a benchmark")
+    if not report.figures().keys() - {"generality~frequency"}:
+        raise FileNotFoundError(
+            f"{root}: none of word-sim/, lexsub/, entailment/ and context/ holds a benchmark"
+        )
     return report
+
+
+def _in_texts(
+    lexicon: Lexicon, directory: str, bootstrap: Bootstrap, metrics: Sequence[str], sample: float
+) -> dict[str, Any]:
+    """Run the benchmarks of words in texts that a directory holds."""
+    files = ContextFiles.find(directory)
+    options: dict[str, Any] = {"metrics": metrics, "sample": sample, "bootstrap": bootstrap}
+    return {
+        "contextual_similarity": {
+            name: contextual_similarity(lexicon, path, **options) for name, path in files.similarity.items()
+        },
+        "contextual_change": {
+            name: contextual_change(lexicon, *paths, **options) for name, paths in files.change.items()
+        },
+        "word_in_context": {
+            name: word_in_context(lexicon, *paths, **options) for name, paths in files.word_in_context.items()
+        },
+    }
+
+
+def _on_text(lexicon: Lexicon, corpus: Corpus, bootstrap: Bootstrap, sample: float) -> dict[str, Any]:
+    """Run the evaluations that need only text, those of them that the model is able to."""
+    reader = Reader(lexicon, sample)
+    options: dict[str, Any] = {"sample": sample, "seed": bootstrap.seed, "bootstrap": bootstrap}
+    found: dict[str, Any] = {}
+    if lexicon.counts() is not None:
+        found["sense_induction"] = sense_induction(lexicon, corpus, **options)
+    if reader.can_infer and reader.has_densities:
+        found["entropy"] = entropy_in_context(lexicon, corpus, **options)
+        numbers = [count for count in CONTEXT_WORDS if count < 2 * reader.window]
+        found["dispersion"] = explained_dispersion(lexicon, corpus, context_words=numbers, **options)
+    return found

@@ -4,6 +4,7 @@ import json
 
 from densvec import KeyedDensities
 from densvec.cli import main
+from densvec.datasets import toy_language
 from tests.cli.cases import answer
 
 
@@ -18,6 +19,18 @@ class TestEvaluate:
         assert found == json.loads(expected.to_json())
         assert main(["evaluate", model, "--data", str(tmp_path), "--resamples", "10", "--markdown"]) == 0
         assert "| SUM" in capsys.readouterr().out
+
+    def test_text_alone(self, model, tmp_path, capsys):
+        from densvec.evaluation import evaluate_all
+
+        toy_language(300).write(tmp_path / "toy.txt")
+        words = ["evaluate", model, "--corpus", tmp_path / "toy.txt", "--sample", 0.01, "--resamples", 0]
+        [found] = answer(capsys, *words)
+        wv = KeyedDensities.load(model)
+        expected = evaluate_all(wv, corpus=tmp_path / "toy.txt", sample=0.01, resamples=0)
+        assert found == json.loads(expected.to_json())
+        assert main(["evaluate", model]) == 2
+        assert "--corpus" in capsys.readouterr().err
 
     def test_no_data(self, model, tmp_path, capsys):
         assert main(["evaluate", model, "--data", str(tmp_path / "nowhere")]) == 1

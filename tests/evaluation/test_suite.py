@@ -109,7 +109,7 @@ def test_parts_without_files_are_left_out(data_dir):
 
 
 def test_a_directory_without_benchmarks_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match="none of word-sim/, lexsub/ and entailment/"):
+    with pytest.raises(FileNotFoundError, match="none of word-sim/, lexsub/, entailment/ and context/"):
         evaluate_all(densities(), tmp_path)
     with pytest.raises(FileNotFoundError, match="no such directory"):
         evaluate_all(densities(), tmp_path / "absent")
@@ -123,3 +123,53 @@ def test_evaluation_does_not_load_heavy_packages():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_words_in_context_are_part_of_the_suite(tmp_path):
+    from conftest import example_densities
+
+    place = tmp_path / "context"
+    place.mkdir()
+    line = "dog\tn\tcat\tn\tan animal , a <b> dog </b>\tan animal , a <b> cat </b>"
+    (place / "scws_dev.txt").write_text(f"1\t{line}\t7.0\n2\t{line.replace('animal', 'car')}\t3.0\n")
+    (place / "wic_dev.data.txt").write_text(
+        "dog\tN\t0-0\tdog animal\tdog animal\ndog\tN\t0-0\tdog cat\tdog car\n"
+    )
+    (place / "wic_dev.gold.txt").write_text("T\nF\n")
+    text = tmp_path / "text.txt"
+    text.write_text("dog cat animal car\nanimal car dog cat\n" * 30)
+    wv = example_densities()
+    wv.window = 1
+    wv.expandos["count"] *= 100  # enough to be drawn
+    report = evaluate_all(wv, tmp_path, corpus=text, metrics=["cosine", "kl"], sample=0, resamples=20)
+    figures = report.figures()
+    assert {
+        f"rho in context scws_dev {way}" for way in ("encoder cosine", "encoder kl", "average cosine")
+    } <= set(figures)
+    assert report["word in context wic encoder cosine"] == 1
+    assert report["dispersion left by 1"] > 0
+    assert -1 <= report["ARI of merged words encoder"] <= 1
+    assert report["less entropy in context"] == float(report.entropy.narrowed)
+    found = json.loads(report.to_json())
+    assert {row["reading"] for row in found["contextual_similarity"]} == {
+        "encoder",
+        "average",
+        "out_of_context",
+    }
+    assert [row["words"] for row in found["sense_induction"]][-1] == "MEAN"
+    for row in report.minus(report).rows():
+        assert row["difference"].value == 0 or np.isnan(row["difference"].value)
+
+
+def test_text_alone_is_enough(tmp_path):
+    from conftest import example_densities
+
+    wv = example_densities()
+    wv.window = 1
+    report = evaluate_all(wv, corpus=[["dog", "cat", "animal"]] * 9, sample=0, resamples=0)
+    assert (report.similarity, report.contextual_similarity) == (None, {})
+    assert report.dispersion.windows == 9
+    with pytest.raises(TypeError, match="give data_dir"):
+        evaluate_all(wv)
+    with pytest.raises(TypeError, match="read several times"):
+        evaluate_all(wv, corpus=iter([["dog"]]))

@@ -1,0 +1,134 @@
+"""Clustering and how well a clustering agrees with the truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.evaluation.lexicon import FloatArray, IntArray
+
+__all__ = [
+    "adjusted_rand_index",
+    "kmeans",
+]
+
+_ROUNDS = 100  # of Lloyd's algorithm, which settles long before
+
+
+def adjusted_rand_index(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Return how far two partitions of the same items agree (Hubert and Arabie 1985).
+
+    1 if they are the same whatever the labels are called, 0 on average if one is random.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n,)
+        The label of each item.
+
+    Examples
+    --------
+    >>> adjusted_rand_index(["a", "a", "b", "b"], [1, 1, 0, 0])
+    1.0
+    >>> round(adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1]), 3)
+    -0.5
+    """
+    a, b = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (first, second))
+    if len(a) != len(b):
+        raise ValueError(f"the partitions are of {len(a)} and {len(b)} items; they must be of the same ones")
+    if len(a) == 0:
+        return float("nan")
+    width = int(b.max()) + 1
+    together = np.bincount(a * width + b)
+    pairs = _pairs(len(a))
+    index = _pairs(together).sum()
+    of_first, of_second = _pairs(np.bincount(a)).sum(), _pairs(np.bincount(b)).sum()
+    highest = (of_first + of_second) / 2
+    if of_first == of_second == (0 if not index else pairs):  # both all singletons, or both one cluster
+        return 1.0
+    expected = of_first * of_second / pairs
+    return float((index - expected) / (highest - expected))
+
+
+def _pairs(counts: Any) -> Any:
+    """Return how many pairs can be made of so many items."""
+    counts = np.asarray(counts, dtype=np.float64)
+    return counts * (counts - 1) / 2
+
+
+def kmeans(points: FloatArray, clusters: int, *, restarts: int = 10, seed: int = 0) -> IntArray:
+    """Cluster points by Lloyd's algorithm from several starts of k-means++, and keep the best.
+
+    Parameters
+    ----------
+    points : numpy.ndarray, shape (n, d)
+        One in each row.
+    clusters : int
+        How many clusters.
+    restarts : int
+        How often to start; the clustering with the smallest sum of squared distances is returned.
+    seed : int
+        Of the starts.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n,)
+        The cluster of each point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels = kmeans(np.array([[0.0], [0.1], [5.0], [5.1]]), 2)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if not 1 <= clusters <= len(points):
+        raise ValueError(f"clusters={clusters} must lie between 1 and the number of points, {len(points)}")
+    points = points - points.mean(axis=0)  # squared distances are then exact where points lie far from 0
+    rng = np.random.default_rng(seed)
+    best: IntArray = np.zeros(len(points), dtype=np.intp)
+    least = np.inf
+    for _ in range(max(restarts, 1)):
+        labels, inertia = _lloyd(points, _starts(points, clusters, rng))
+        if inertia < least:
+            best, least = labels, inertia
+    return best
+
+
+def _starts(points: FloatArray, clusters: int, rng: np.random.Generator) -> FloatArray:
+    """Draw centres, each with a probability that grows with its squared distance from the others."""
+    chosen = [int(rng.integers(len(points)))]
+    nearest = _squares(points, points[chosen])[:, 0]
+    for _ in range(clusters - 1):
+        total = nearest.sum()
+        probabilities = (
+            nearest / total if total > 0 else None
+        )  # all points coincide with a centre: any will do
+        chosen.append(int(rng.choice(len(points), p=probabilities)))
+        nearest = np.minimum(nearest, _squares(points, points[chosen[-1:]])[:, 0])
+    return points[chosen]
+
+
+def _lloyd(points: FloatArray, centres: FloatArray) -> tuple[IntArray, float]:
+    labels = np.full(len(points), -1, dtype=np.intp)
+    for _ in range(_ROUNDS):
+        squares = _squares(points, centres)
+        new = squares.argmin(axis=1)
+        if np.array_equal(new, labels):
+            break
+        labels = new
+        for cluster in range(len(centres)):
+            members = labels == cluster
+            if members.any():  # an empty cluster stays where it is
+                centres[cluster] = points[members].mean(axis=0)
+    return labels, float(_squares(points, centres).min(axis=1).sum())
+
+
+def _squares(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return the squared distances, (points, centres)."""
+    products = points @ centres.T
+    squares = (points**2).sum(axis=1)[:, None] - 2 * products + (centres**2).sum(axis=1)
+    result: FloatArray = np.maximum(squares, 0)
+    return result
