@@ -3,6 +3,7 @@
 import os
 import sys
 from glob import glob
+from typing import Any
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -16,18 +17,24 @@ else:
 JOBS = os.cpu_count() or 1
 
 
-def extension(module: str, language: str = "c") -> Extension:
-    """Return the extension built from the .pyx file of a module."""
-    source = module.replace(".", "/") + ".pyx"
-    headers = glob("densvec/**/*.h", recursive=True)
+def extension(module: str, **options: Any) -> Extension:
+    """Return the extension built from the .pyx file of a module; it is rebuilt when any header changes."""
     return Extension(
         module,
-        [source],
+        [module.replace(".", "/") + ".pyx"],
         include_dirs=["densvec/native", "densvec/text"],  # _vector.h; _tokens.h, _wordtable.h
         extra_compile_args=compile_args,
-        depends=headers,
-        language=language,
+        depends=[*glob("densvec/**/*.h", recursive=True), *glob("densvec/**/*.pxd", recursive=True)],
+        **options,
     )
+
+
+def kernel(model: str) -> list[Extension]:
+    """Return the kernel of a model twice: for float, which trains, and for double, which checks gradients."""
+    module = f"densvec.native._{model}"
+    double = extension(f"{module}_double", define_macros=[("DENSVEC_DOUBLE", "1")])
+    double.depends.append(module.replace(".", "/") + ".pyx")  # which it includes
+    return [extension(module), double]
 
 
 setup(
@@ -37,10 +44,10 @@ setup(
             extension("densvec.text._sentences"),
             extension("densvec.text._text"),
             extension("densvec.text._words"),
-            extension("densvec.native._bsg"),
             extension("densvec.native._scan"),
-            extension("densvec.native._skipgram"),
-            extension("densvec.native._word2gauss"),
+            *kernel("bsg"),
+            *kernel("skipgram"),
+            *kernel("word2gauss"),
         ],
         compiler_directives={
             "language_level": 3,

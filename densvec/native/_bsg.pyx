@@ -1,37 +1,35 @@
 """The Bayesian Skip-gram's training step on the CPU: forward and backward fused, rows updated in place.
 
-A chunk is taken in tiles of `TILE` centres. A tile's encoder is a few matrix products: the layer is linear before the relu, so
-each distinct word is projected once and a (centre, context) pair costs one vector addition. Between them, centre after centre, the
-divergences are compared and the priors pulled or pushed at once (Hogwild when several workers share the tables). The encoder's
-own weights take one Adam step per tile.
+A chunk is taken in tiles of `TILE` centres. A tile's encoder is a few matrix products: the layer is linear before
+the relu, so each distinct word is projected once and a (centre, context) pair costs one vector addition. Between
+them, centre after centre, the divergences are compared and the priors pulled or pushed at once (Hogwild when several
+workers share the tables). The encoder's own weights take one Adam step per tile.
 
-The code is written for float and double: training uses float, the gradient check double.
+A check of the gradients runs the same step, into other arrays, at rates below 0 and without damping and bounds.
 """
 
-from cython cimport floating
+from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, isfinite, pow, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
-from densvec.native._vector cimport (
-    adam, add_scaled, best_instruction_set, cover_diagonal, distances, dot, exponential, plan_moves, pull_diagonal,
-    pull_diagonal_gradient, precisions as invert, pull_gradient, pull_rows, relu_sum, relu_sum_back, score_diagonal,
-)
+from densvec.native._vector cimport LANES, REAL, Adam, Descent, Loops, best_instruction_set
 from densvec.native._windows cimport (
-    Windows, address, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
+    Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
+    positive_count, prefetch,
 )
 
 import numpy as np
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.training.settings import (
-    ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SHRINKAGE, TYPICAL_MEMORY,
+    ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SHRINKAGE,
+    TYPICAL_MEMORY,
 )
 
 cdef enum:
     TILE = 256      # centres between two steps of the encoder's weights
-    BLOCK = 16      # numbers in a vector: rows of the scratch arrays are padded to whole blocks, with zeros
     WEIGHTS = 6     # arrays of encoder weights
 
 cdef enum:          # which is which
@@ -41,488 +39,506 @@ WEIGHT_NAMES = ("context_layer", "centre_layer", "mean_head", "mean_bias", "vari
 
 cdef double POSTERIOR_LOW = LOG_VARIANCE_BOUNDS[0]
 cdef double POSTERIOR_HIGH = LOG_VARIANCE_BOUNDS[1]
-cdef double PRIOR_BOUND = PRIOR_LOG_VARIANCE_BOUNDS[1]
+cdef double PRIOR_LOW = PRIOR_LOG_VARIANCE_BOUNDS[0]
+cdef double PRIOR_HIGH = PRIOR_LOG_VARIANCE_BOUNDS[1]
+cdef double LONGEST_STEP = LOG_VARIANCE_STEP
 cdef double ADAGRAD_FLOOR = ADAGRAD_EPSILON
 cdef double ADAM_FLOOR = ADAM_EPSILON
+cdef double BETA_FIRST = ADAM_BETAS[0]
+cdef double BETA_SECOND = ADAM_BETAS[1]
 cdef double MEMORY = TYPICAL_MEMORY
 cdef double SHRINK = SHRINKAGE
-cdef double STEP = LOG_VARIANCE_STEP
-
-assert ADAM_BETAS == (0.9, 0.999), "_vector_loops.h has these constants"
-assert LOG_VARIANCE_STEP == 1.0 and PRIOR_LOG_VARIANCE_BOUNDS[0] == -PRIOR_LOG_VARIANCE_BOUNDS[1]
 
 
-cdef struct Tables:              # what is trained: arrays borrowed from wv and from the optimiser
-    int size                     # D, of the densities
-    int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
-    int inputs                   # E, of the encoder's embeddings
-    int hidden                   # H
-    int units                    # H in whole blocks: the row of a layer
-    int outputs                  # D + spread in whole blocks: the row of the heads
-    bint residual                # whether a posterior is its prior, shifted by the encoder
-    void* means                  # (V, D)
-    void* log_variances          # (V, spread)
-    void* embeddings             # (V, E)
-    void* squares                # (V,) Adagrad's sums for the embeddings
-    void* typical                # (2,) stretch and log-variance of the typical word
-    void* weights[WEIGHTS]
-    void* first[WEIGHTS]         # Adam's moments
-    void* second[WEIGHTS]
-    int lengths[WEIGHTS]
+cdef struct Tables:              # arrays borrowed from wv: what is trained, or where its gradients go
+    REAL* means                  # (V, D)
+    REAL* log_variances          # (V, spread)
+    REAL* embeddings             # (V, E)
+    REAL* weights[WEIGHTS]
+
+cdef struct Optimiser:           # its accumulators, borrowed as well
+    REAL* squares                # (V,) Adagrad's sums for the embeddings
+    REAL* first[WEIGHTS]         # Adam's moments
+    REAL* second[WEIGHTS]
     long long* steps             # Adam's
-
-cdef struct Gradients:           # where gradients go instead, when nothing is to be trained
-    void* means
-    void* log_variances
-    void* embeddings
-    void* weights[WEIGHTS]
+    REAL* typical                # (2,) stretch and log-variance of the typical word: see `cover`
 
 cdef struct Rates:
     double mean
-    double log_variance          # by the divergence from the prior
-    double contrast              # of log-variances by the hinge
+    double damping               # a mean's rate is divided by 1 + damping * curvature
     double coverage              # of log-variances by their stretch
     double embedding
     double encoder
+    Descent contrast             # how the hinge moves positives and negatives
+    Descent prior                # how the divergence from the prior moves the centre's word
+
+cdef struct Tile:                # the centres first..last-1
+    int first
+    int last
+    int low                      # first position that their windows reach
+    int distinct                 # words in their windows
+
+cdef struct Posterior:           # q of one centre, in the tile's arrays
+    REAL* mean                   # (D,)
+    REAL* log_variance           # (spread,)
+    REAL* variance               # (spread,)
+    REAL* d_mean
+    REAL* d_log_variance
 
 cdef struct Totals:
     double hinge
     double kl
     long long centres
 
-cdef struct Scratch:             # TMP, one per worker
-    void* layers                 # (E, 2, units) the layers of contexts and of centres, side by side
-    void* heads                  # (units, outputs) those of means and of log-variances
+cdef struct Scratch:             # TMP, one per worker: pointers only; rows are padded with zeros to whole vectors
+    REAL* layers                 # (E, 2, units) the layers of contexts and of centres, side by side
+    REAL* heads                  # (units, outputs) those of means and of log-variances
     int* slots                   # (tile + halo,) which of the tile's distinct words stands at each position
     int* words                   # (distinct,) their ids
-    int* table                   # hash table of words to slots, at most 4 places per position; -1: free
-    void* inputs                 # (distinct, E); their gradients replace them on the way back
-    void* projected              # (distinct, 2, units) each word as a context, then as a centre
-    void* hidden                 # (tile, units); its gradient replaces it
-    void* posteriors             # (tile, outputs) mean, then log-variance
-    void* variance               # (spread,) of one centre's posterior
-    void* steepness              # (spread,) of its hinge
-    void* d_layers
-    void* d_heads
-    void* d_projected
-    void* d_posteriors
-    void* d_weights[WEIGHTS]
+    int* places                  # hash table of words to slots, at most 4 places per position; -1: free
+    REAL* inputs                 # (distinct, E); their gradients replace them on the way back
+    REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
+    REAL* hidden                 # (tile, units); its gradient replaces it
+    REAL* posteriors             # (tile, outputs) mean, then log-variance
+    REAL* variance               # (spread,) of one centre's posterior
+    REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
+    REAL* d_layers
+    REAL* d_heads
+    REAL* d_projected
+    REAL* d_posteriors
+    REAL* d_weights[WEIGHTS]
     int* rows                    # word ids that one centre is compared with: positives, negatives, the centre itself
-    void** addresses             # (rows,) of their means
-    void* row_log_variances      # (rows,) spherical only
-    void* precisions             # (rows,) or (rows, D): 1 / variance
-    void* distances              # (rows,) squared, spherical only, as the next three
-    void* gains
-    void* steps
-    void* moves
-    void* weights                # (rows,) of the positives
-    void* scores                 # (rows,) KL[q || row] up to q's entropy
-    void* shares                 # (rows,) derivative of the loss by the score
+    REAL** addresses             # (rows,) of their means
+    REAL** into                  # (rows,) where those change
+    REAL* row_log_variances      # (rows,) spherical only
+    REAL* precisions             # (rows,) or (rows, D): 1 / variance
+    REAL* distances              # (rows,) squared, spherical only, as the next three
+    REAL* gains
+    REAL* steps
+    REAL* moves
+    REAL* weights                # (rows,) of the positives
+    REAL* scores                 # (rows,) KL[q || row] up to q's entropy
+    REAL* shares                 # (rows,) derivative of the loss by the score
+
+cdef struct Step:                # everything that a step needs
+    const Loops* loops
+    int size                     # D, of the densities
+    int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
+    int inputs                   # E, of the encoder's embeddings
+    int hidden                   # H
+    size_t units                 # H in whole vectors: the row of a layer
+    size_t outputs               # D + spread in whole vectors: the row of the heads
+    int lengths[WEIGHTS]
+    bint residual                # whether a posterior is its prior, shifted by the encoder
+    double margin
+    double kl_weight
+    Tables tables                # what is compared
+    Tables into                  # what changes: the same, or gradients
+    bint trains                  # the same
+    Optimiser optimiser
+    Rates rates
+    Windows windows
+    Tile tile
+    Posterior q
+    Scratch* scratch
+    Totals totals
 
 
-cdef inline void gemm(char a_op, char b_op, int m, int n, int k, const floating* a, int a_row, const floating* b, int b_row,
-                      floating beta, floating* c, int c_row) noexcept nogil:
+# --- The encoder, forwards
+
+cdef inline void gemm(char a_op, char b_op, int m, int n, int k, REAL* a, int a_row, REAL* b, int b_row,
+                      REAL beta, REAL* c, int c_row) noexcept nogil:
     """c = op(a) op(b) + beta c in row-major order, with the lengths of their rows; 'T' transposes."""
     # BLAS is column-major: it sees our arrays transposed, so ask it for cᵀ = op(b)ᵀ op(a)ᵀ.
-    cdef floating alpha = 1
-    if floating is float:
-        sgemm(&b_op, &a_op, &n, &m, &k, &alpha, <float*> b, &b_row, <float*> a, &a_row, &beta, c, &c_row)
+    cdef REAL alpha = 1
+    if sizeof(REAL) == sizeof(float):
+        sgemm(&b_op, &a_op, &n, &m, &k, <float*> &alpha, <float*> b, &b_row, <float*> a, &a_row, <float*> &beta,
+              <float*> c, &c_row)
     else:
-        dgemm(&b_op, &a_op, &n, &m, &k, &alpha, <double*> b, &b_row, <double*> a, &a_row, &beta, c, &c_row)
+        dgemm(&b_op, &a_op, &n, &m, &k, <double*> &alpha, <double*> b, &b_row, <double*> a, &a_row,
+              <double*> &beta, <double*> c, &c_row)
 
 
-cdef inline void copy_columns(floating* into, int into_row, const floating* columns, int columns_row, int rows,
+cdef inline void copy_columns(REAL* into, size_t into_row, const REAL* columns, size_t columns_row, int rows,
                               int width) noexcept nogil:
     """into[:, :width] = columns[:, :width]"""
     cdef int i
     for i in range(rows):
-        memcpy(into + i * into_row, columns + i * columns_row, width * sizeof(floating))
+        memcpy(into + i * into_row, columns + i * columns_row, width * sizeof(REAL))
 
 
-cdef int find_distinct(const int* tokens, int count, Scratch* scratch) noexcept nogil:  # OUT: scratch.slots, .words
-    """List the distinct words of the tokens, and where each token's word is in the list; return how many they are."""
+cdef int find_distinct(const int* tokens, int count, Scratch* scratch) noexcept nogil:
+    """List the distinct words of the tokens, and which of them each token is; return how many there are."""
     cdef int i, slot, distinct = 0
     cdef unsigned int mask = 1, place
+    slots, words, places = scratch.slots, scratch.words, scratch.places  # OUT: slots, words
     while mask < 2 * <unsigned int> count:
         mask = 2 * mask + 1
-    memset(scratch.table, -1, (mask + 1) * sizeof(int))
+    memset(places, -1, (mask + <size_t> 1) * sizeof(int))
     for i in range(count):
         place = (<unsigned int> tokens[i] * 2654435769u >> 7) & mask
-        slot = scratch.table[place]
-        while slot >= 0 and scratch.words[slot] != tokens[i]:
+        slot = places[place]
+        while slot >= 0 and words[slot] != tokens[i]:
             place = (place + 1) & mask
-            slot = scratch.table[place]
+            slot = places[place]
         if slot < 0:
-            slot = scratch.table[place] = distinct
-            scratch.words[slot] = tokens[i]
+            slot = places[place] = distinct
+            words[slot] = tokens[i]
             distinct += 1
-        scratch.slots[i] = slot
+        slots[i] = slot
     return distinct
 
 
-cdef void encode(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int distinct,
-                 floating* kind) noexcept nogil:
-    """Infer the posteriors of the centres first..last-1; low is the first position that their windows reach."""
-    cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
-    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i
-    cdef floating* layers = <floating*> scratch.layers
-    cdef floating* heads = <floating*> scratch.heads
-    cdef floating* inputs = <floating*> scratch.inputs
-    cdef floating* projected = <floating*> scratch.projected
-    cdef floating* hidden = <floating*> scratch.hidden
-    cdef floating* posteriors = <floating*> scratch.posteriors
+cdef void encode(Step* step) noexcept nogil:
+    """Infer the posteriors of a tile.
 
-    copy_columns(layers, 2 * units, <floating*> tables.weights[CONTEXT_LAYER], H, E, H)
-    copy_columns(layers + units, 2 * units, <floating*> tables.weights[CENTRE_LAYER], H, E, H)
-    copy_columns(heads, outputs, <floating*> tables.weights[MEAN_HEAD], D, H, D)
-    copy_columns(heads + D, outputs, <floating*> tables.weights[VARIANCE_HEAD], spread, H, spread)
+    For the centre i with the words j of its window, and x their embeddings:
+
+        hidden_i                   = sum_j relu(x_j @ context_layer + x_i @ centre_layer)
+        mean_i, log_variance_i     = hidden_i @ heads + biases
+    """
+    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
+    cdef size_t units = step.units, outputs = step.outputs
+    cdef int first = step.tile.first, last = step.tile.last, low = step.tile.low, distinct = step.tile.distinct
+    s, windows, tables = step.scratch, &step.windows, &step.tables
+    weights = tables.weights
+
+    copy_columns(s.layers, 2 * units, weights[CONTEXT_LAYER], H, E, H)
+    copy_columns(s.layers + units, 2 * units, weights[CENTRE_LAYER], H, E, H)
+    copy_columns(s.heads, outputs, weights[MEAN_HEAD], D, H, D)
+    copy_columns(s.heads + D, outputs, weights[VARIANCE_HEAD], spread, H, spread)
 
     # projected = embeddings[words] @ layers
     for i in range(distinct):
-        memcpy(inputs + i * E, (<floating*> tables.embeddings) + <size_t> scratch.words[i] * E, E * sizeof(floating))
-    gemm(c'N', c'N', distinct, 2 * units, E, inputs, E, layers, 2 * units, 0, projected, 2 * units)
+        memcpy(s.inputs + <size_t> i * E, tables.embeddings + <size_t> s.words[i] * E, E * sizeof(REAL))
+    gemm(c'N', c'N', distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, 0, s.projected, 2 * units)
 
-    # hidden[i] = relu(contexts[window of i] + centres[i]).sum(0)
+    # hidden[i] = relu(projected[window of i] as contexts + projected[i] as a centre).sum(0)
     for i in range(first, last):
-        relu_sum(loops, hidden + (i - first) * units, projected, projected + scratch.slots[i - low] * 2 * units + units,
-                 scratch.slots + text.left[i] - low, text.right[i] - text.left[i] + 1, i - text.left[i], 2 * units, units)
+        step.loops.relu_sum(
+            s.hidden + (i - first) * units, s.projected, s.projected + (2 * s.slots[i - low] + 1) * units,
+            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
+        )
 
     # posteriors = hidden @ heads + biases
-    for i in range(tile):
-        memcpy(posteriors + i * outputs, tables.weights[MEAN_BIAS], D * sizeof(floating))
-        memcpy(posteriors + i * outputs + D, tables.weights[VARIANCE_BIAS], spread * sizeof(floating))
-    gemm(c'N', c'N', tile, outputs, H, hidden, units, heads, outputs, 1, posteriors, outputs)
+    for i in range(last - first):
+        memcpy(s.posteriors + i * outputs, weights[MEAN_BIAS], D * sizeof(REAL))
+        memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
+    gemm(c'N', c'N', last - first, outputs, H, s.hidden, units, s.heads, outputs, 1, s.posteriors, outputs)
 
 
-cdef void complete_posterior(const void* loops, Tables* tables, Scratch* scratch, int centre, size_t word,
-                             floating* kind) noexcept nogil:
-    """Add the prior to a residual posterior, and find its variance. Its hinge moves the prior's mean, but not its log-variance.
+cdef void complete_posterior(Step* step, int i) noexcept nogil:
+    """Set step.q to the posterior of centre i.
 
-    Only when the centre's turn comes: a word that the tile has often moves at each of its occurrences.
+        log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
+        variance       = exp(log_variance, within bounds)
+
+    Only when the centre's turn comes: a word that the tile has often moves at each of its occurrences. The hinge of
+    a residual posterior moves the prior's mean, but not its log-variance.
     """
-    cdef int D = tables.size, spread = tables.spread, d
-    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* log_variance = mean + D
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating low = POSTERIOR_LOW, high = POSTERIOR_HIGH
-    if tables.residual:
-        add_scaled(loops, mean, <floating> 1, (<floating*> tables.means) + word * D, D)
-        add_scaled(loops, log_variance, <floating> 1, (<floating*> tables.log_variances) + word * spread, spread)
+    cdef int D = step.size, spread = step.spread, d
+    cdef size_t word = step.windows.tokens[i], begins = (i - step.tile.first) * step.outputs
+    cdef REAL low = POSTERIOR_LOW, high = POSTERIOR_HIGH
+    loops, q, s, tables = step.loops, &step.q, step.scratch, &step.tables
+    q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
+    q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
+    if step.residual:
+        loops.add_scaled(q.mean, 1, tables.means + word * D, D)
+        loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)
     for d in range(spread):
-        variance[d] = min(max(log_variance[d], low), high)
-    exponential(loops, variance, variance, spread)
+        q.variance[d] = min(max(q.log_variance[d], low), high)
+    loops.exponential(q.variance, q.variance, spread)
 
 
-cdef void score_rows(const void* loops, Tables* tables, Scratch* scratch, int centre, int count, floating* scores) noexcept nogil:
+# --- A centre's posterior beside the priors of its positives, its negatives and itself
+
+cdef void score_rows(Step* step, int count) noexcept nogil:
     """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone."""
-    cdef int D = tables.size, k
+    cdef int D = step.size, k
     cdef size_t row
-    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating* means = <floating*> tables.means
-    cdef floating* log_variances = <floating*> tables.log_variances
-    cdef floating** addresses = <floating**> scratch.addresses
-    cdef floating* row_log_variances = <floating*> scratch.row_log_variances
-    cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* squared = <floating*> scratch.distances
-    if tables.spread == 1:
+    loops, q, s = step.loops, &step.q, step.scratch
+    means, log_variances = step.tables.means, step.tables.log_variances
+    if step.spread == 1:
         for k in range(count):
-            row = scratch.rows[k]
-            addresses[k] = means + row * D
-            row_log_variances[k] = log_variances[row]
-            precisions[k] = -log_variances[row]
-        distances(loops, squared, addresses, mean, count, D)
-        exponential(loops, precisions, precisions, count)
+            row = s.rows[k]
+            s.addresses[k] = means + row * D
+            s.row_log_variances[k] = log_variances[row]
+        loops.distances(s.distances, s.addresses, q.mean, count, D)
+        loops.precisions(s.precisions, s.row_log_variances, count)
         for k in range(count):
-            scores[k] = ((D * variance[0] + squared[k]) * precisions[k] + D * row_log_variances[k]) / 2
+            s.scores[k] = ((D * q.variance[0] + s.distances[k]) * s.precisions[k] + D * s.row_log_variances[k]) / 2
     else:
         for k in range(count):
-            row = scratch.rows[k]
-            invert(loops, precisions + k * D, log_variances + row * D, D)
-            scores[k] = score_diagonal(loops, means + row * D, log_variances + row * D, precisions + k * D, mean, variance, D)
+            row = s.rows[k]
+            precision = s.precisions + <size_t> k * D
+            loops.precisions(precision, log_variances + row * D, D)
+            s.scores[k] = loops.score_diagonal(means + row * D, log_variances + row * D, precision, q.mean,
+                                               q.variance, D)
 
 
-cdef void move_rows(const void* loops, Tables* tables, double mean_rate, double log_variance_rate, Scratch* scratch, int centre,
-                    int first, int last, const floating* shares) noexcept nogil:
-    """Pull the rows first..last-1 to the posterior by their shares, or push them away; sum the posterior's own gradient."""
-    cdef int D = tables.size, k, active = 0
+cdef double kl_from_prior(Step* step, double score) noexcept nogil:
+    """Return KL[q || prior] = score - 1/2 sum(1 + log v_q)."""
+    cdef int d
+    for d in range(step.spread):
+        score -= ((1 + min(max(<double> step.q.log_variance[d], POSTERIOR_LOW), POSTERIOR_HIGH)) / 2
+                  * (step.size // step.spread))
+    return score
+
+
+cdef void move_rows(Step* step, int first, int last, const Descent* descent) noexcept nogil:
+    """Pull the rows first..last-1 to q by their shares, or push them away; sum the gradient of q.
+
+        d_mean         += share / v_p * (mean_q - mean_p)
+        d_log_variance += share / v_p * v_q / 2
+    """
+    cdef int D = step.size, k, active = 0
     cdef size_t row
-    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
-    cdef floating* d_log_variance = d_mean + D
-    cdef floating* means = <floating*> tables.means
-    cdef floating* log_variances = <floating*> tables.log_variances
-    cdef floating** addresses = <floating**> scratch.addresses
-    cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* gains = <floating*> scratch.gains
-    cdef floating* steps = <floating*> scratch.steps
-    cdef floating* moves = <floating*> scratch.moves
-    cdef floating bound = PRIOR_BOUND, pulled = 0
-
-    if tables.spread > 1:
+    cdef REAL low = descent.low, high = descent.high, pulled = 0
+    loops, q, s, into = step.loops, &step.q, step.scratch, &step.into
+    shares = s.shares
+    if step.spread > 1:
         for k in range(first, last):
             if shares[k] != 0:
-                row = scratch.rows[k]
-                pull_diagonal(loops, means + row * D, log_variances + row * D, d_mean, d_log_variance, precisions + k * D,
-                              mean, variance, shares[k], <floating> mean_rate, <floating> log_variance_rate, bound, D)
+                row = s.rows[k]
+                loops.pull_diagonal(into.means + row * D, into.log_variances + row * D, q.d_mean, q.d_log_variance,
+                                    step.tables.means + row * D, s.precisions + <size_t> k * D, q.mean, q.variance,
+                                    shares[k], descent, D)
         return
-    plan_moves(loops, gains + first, steps + first, moves + first, shares + first, precisions + first,
-               (<floating*> scratch.distances) + first, variance[0], <floating> mean_rate, <floating> log_variance_rate,
-               <floating> D, last - first)
+    loops.plan_moves(s.gains + first, s.steps + first, s.moves + first, shares + first, s.precisions + first,
+                     s.distances + first, q.variance[0], descent, D, last - first)
     for k in range(first, last):
         if shares[k] != 0:
-            row = scratch.rows[k]
-            log_variances[row] = min(max(log_variances[row] + moves[k], -bound), bound)
-            pulled += gains[k]
-            addresses[active] = means + row * D
-            gains[active] = gains[k]
-            steps[active] = steps[k]
+            row = s.rows[k]
+            into.log_variances[row] = min(max(into.log_variances[row] + s.moves[k], low), high)
+            pulled += s.gains[k]
+            s.addresses[active] = step.tables.means + row * D
+            s.into[active] = into.means + row * D
+            s.gains[active] = s.gains[k]
+            s.steps[active] = s.steps[k]
             active += 1
-    d_log_variance[0] += pulled * D * variance[0] / 2
-    pull_rows(loops, addresses, d_mean, mean, gains, steps, active, D)
+    q.d_log_variance[0] += pulled * D * q.variance[0] / 2
+    loops.pull_rows(s.into, q.d_mean, s.addresses, q.mean, s.gains, s.steps, active, D)
 
 
-cdef void sum_gradients(const void* loops, Tables* tables, Gradients* gradients, Scratch* scratch, int centre, int count,
-                        const floating* shares) noexcept nogil:
-    """Sum the gradients of the posterior and of its rows, and move nothing."""
-    cdef int D = tables.size, k
-    cdef size_t row
-    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
-    cdef floating* d_log_variance = d_mean + D
-    cdef floating* means = <floating*> tables.means
-    cdef floating* d_means = <floating*> gradients.means
-    cdef floating* d_log_variances = <floating*> gradients.log_variances
-    cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* squared = <floating*> scratch.distances
-    for k in range(count):
-        row = scratch.rows[k]
-        if tables.spread == 1:
-            pull_gradient(loops, d_means + row * D, d_mean, means + row * D, mean, shares[k] * precisions[k], D)
-            d_log_variance[0] += shares[k] * precisions[k] * D * variance[0] / 2
-            d_log_variances[row] += shares[k] * D * (1 - (variance[0] + squared[k] / D) * precisions[k]) / 2
-        else:
-            pull_diagonal_gradient(loops, d_means + row * D, d_log_variances + row * D, d_mean, d_log_variance,
-                                   means + row * D, precisions + k * D, mean, variance, shares[k], D)
-    if tables.residual:
-        add_scaled(loops, d_means + <size_t> scratch.rows[count - 1] * D, <floating> 1, d_mean, D)
+cdef void move_centre(Step* step, int count) noexcept nogil:
+    """Let a residual posterior take its prior's mean along: descend the hinge, whose gradient d_mean is by now.
 
-
-cdef void move_centre(const void* loops, Tables* tables, double rate, Scratch* scratch, int centre, int count,
-                      const floating* shares) noexcept nogil:
-    """Let a residual posterior take its prior's mean along: descend the hinge, whose gradient d_posteriors has at this moment.
+        mean -= rate / (1 + damping * steepness) * d_mean,   steepness = sum over its rows of |share| / v_row
 
     (The divergence from the prior does not change when both move.)
     """
-    cdef int D = tables.size, spread = tables.spread, k, d
-    cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* steepness = <floating*> scratch.steepness
-    cdef floating* mean = (<floating*> tables.means) + <size_t> scratch.rows[count] * D
-    cdef floating* d_mean = (<floating*> scratch.d_posteriors) + centre * tables.outputs
-    memset(steepness, 0, spread * sizeof(floating))
+    cdef int D = step.size, spread = step.spread, k, d
+    cdef double rate = step.rates.mean, damping = step.rates.damping
+    loops, s, d_mean, steepness = step.loops, step.scratch, step.q.d_mean, step.scratch.steepness
+    shares, precisions = s.shares, s.precisions
+    mean = step.into.means + <size_t> s.rows[count] * D
+    memset(steepness, 0, spread * sizeof(REAL))
     if spread == 1:
         for k in range(count):
             steepness[0] += (shares[k] if shares[k] > 0 else -shares[k]) * precisions[k]
-        add_scaled(loops, mean, <floating> (-rate / (1 + rate * steepness[0])), d_mean, D)
+        loops.add_scaled(mean, <REAL> (-rate / (1 + damping * steepness[0])), d_mean, D)
         return
     for k in range(count):
         if shares[k] != 0:
-            add_scaled(loops, steepness, shares[k] if shares[k] > 0 else -shares[k], precisions + k * D, D)
+            loops.add_scaled(steepness, shares[k] if shares[k] > 0 else -shares[k], precisions + <size_t> k * D, D)
     for d in range(D):
-        mean[d] -= <floating> (rate / (1 + rate * steepness[d])) * d_mean[d]
+        mean[d] -= <REAL> (rate / (1 + damping * steepness[d])) * d_mean[d]
 
 
-cdef void cover(const void* loops, Tables* tables, double rate, Scratch* scratch, int centre, int positives,
-                floating* sums) noexcept nogil:  # OUT: sums
-    """Widen the positives that are stretched more than is typical, narrow the others; add up stretches and log-variances."""
-    cdef int D = tables.size, k
+cdef void cover(Step* step, int positives, REAL* sums) noexcept nogil:  # INOUT: sums
+    """Widen the positives that are stretched more than is typical, narrow the others; sum stretches and log-variances.
+
+    A word's stretch by a posterior is (v_q + (mean_q - mean)^2) / v, a mean over the dimensions; the typical word has
+    the averages of the last windows. It is not part of the loss: see `densvec.training.settings.Rates`.
+    """
+    cdef int D = step.size, k
     cdef size_t row
-    cdef double stretch, log_variance, move
-    cdef floating* typical = <floating*> tables.typical
-    cdef floating* mean = (<floating*> scratch.posteriors) + centre * tables.outputs
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating* precisions = <floating*> scratch.precisions
-    cdef floating* squared = <floating*> scratch.distances
-    cdef floating* log_variances = <floating*> tables.log_variances
+    cdef double rate = step.rates.coverage, stretch, log_variance, move
+    cdef Descent descent = Descent(0, 0, rate, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH)
+    q, s, typical, log_variances = &step.q, step.scratch, step.optimiser.typical, step.tables.log_variances
     for k in range(positives):
-        row = scratch.rows[k]
-        if tables.spread == 1:
-            stretch = (variance[0] + squared[k] / D) * precisions[k]
+        row = s.rows[k]
+        if step.spread == 1:
+            stretch = (q.variance[0] + s.distances[k] / D) * s.precisions[k]
             log_variance = log_variances[row]
             move = rate * (stretch - typical[0] + SHRINK * (typical[1] - log_variance))
-            log_variances[row] = <floating> min(max(log_variance + min(max(move, -STEP), STEP), -PRIOR_BOUND), PRIOR_BOUND)
-            sums[0] += <floating> stretch
-            sums[1] += <floating> log_variance
+            move = min(max(move, -LONGEST_STEP), LONGEST_STEP)
+            log_variances[row] = <REAL> min(max(log_variance + move, PRIOR_LOW), PRIOR_HIGH)
+            sums[0] += <REAL> stretch
+            sums[1] += <REAL> log_variance
         else:
-            cover_diagonal(loops, sums, log_variances + row * D, (<floating*> tables.means) + row * D, precisions + k * D,
-                           mean, variance, typical, <floating> rate, <floating> SHRINK, <floating> PRIOR_BOUND, D)
+            step.loops.cover_diagonal(sums, log_variances + row * D, step.tables.means + row * D,
+                                      s.precisions + <size_t> k * D, q.mean, q.variance, typical, SHRINK,
+                                      &descent, D)
 
 
-cdef void compare(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, int first,
-                  int last, double margin, double kl_weight, Totals* totals, floating* kind) noexcept nogil:
-    """Take the centres first..last-1 one by one: loss, gradient of the posterior, update of the priors."""
-    cdef int D = tables.size, spread = tables.spread, outputs = tables.outputs
-    cdef int i, c, d, positives, count
-    cdef size_t row_bytes = D * sizeof(floating)
+cdef void compare(Step* step) noexcept nogil:
+    """Take a tile's centres one by one: loss, gradient of the posterior, changes of the priors."""
+    cdef int D = step.size, spread = step.spread, first = step.tile.first, last = step.tile.last
+    cdef int i, d, positives, count
     cdef long long pairs = 0
     cdef double hinge, kl, weight
-    cdef floating* typical = <floating*> tables.typical
-    cdef floating sums[2]
-    cdef floating* scores = <floating*> scratch.scores
-    cdef floating* shares = <floating*> scratch.shares
-    cdef floating* log_variance
-    cdef floating* d_log_variance
-    memset(scratch.d_posteriors, 0, (last - first) * outputs * sizeof(floating))
+    cdef REAL sums[2]
+    windows, q, s, totals = &step.windows, &step.q, step.scratch, &step.totals
+    means, typical = step.tables.means, step.optimiser.typical
+    memset(s.d_posteriors, 0, (last - first) * step.outputs * sizeof(REAL))
     memset(sums, 0, sizeof(sums))
     for i in range(first, last):
-        c = i - first
-        positives = text.right[i] - text.left[i]
+        positives = positive_count(windows, i)
         if positives == 0:
             continue
         if i + 1 < last:
-            prefetch(tables.means, negatives_of(text, i + 1), negative_count(text, i + 1), row_bytes)
-            prefetch(tables.means, text.tokens + text.right[i + 1], 1, row_bytes)
-        count = list_targets(text, i, scratch.rows) + 1
-        scratch.rows[count - 1] = text.tokens[i]
-        complete_posterior(loops, tables, scratch, c, text.tokens[i], kind)
-        score_rows(loops, tables, scratch, c, count, scores)
-        hinge = hinge_of(loops, text, i, margin, scores, <floating*> scratch.weights, shares)
-        shares[count - 1] = kl_weight
-
-        # KL[q || prior] = score - 1/2 sum(1 + log v_q)
-        log_variance = (<floating*> scratch.posteriors) + c * outputs + D
-        kl = scores[count - 1]
-        for d in range(spread):
-            kl -= (1 + min(max(<double> log_variance[d], POSTERIOR_LOW), POSTERIOR_HIGH)) / 2 * (D // spread)
+            prefetch(means, negatives_of(windows, i + 1), negative_count(windows, i + 1), D)
+            prefetch(means, windows.tokens + windows.right[i + 1], 1, D)
+        count = list_targets(windows, i, s.rows)
+        s.rows[count] = windows.tokens[i]
+        complete_posterior(step, i)
+        score_rows(step, count + 1)
+        hinge = hinge_of(step.loops, windows, i, step.margin, s.scores, s.weights, s.shares)
+        s.shares[count] = step.kl_weight
+        kl = kl_from_prior(step, s.scores[count])
         if not isfinite(hinge + kl):  # never let a diverging run write into the tables; the loop stops on this loss
             totals.hinge = INFINITY
             continue
         totals.hinge += hinge
         totals.kl += kl
         totals.centres += 1
-        if gradients != NULL:
-            sum_gradients(loops, tables, gradients, scratch, c, count, shares)
-        else:
-            move_rows(loops, tables, rates.mean, rates.contrast, scratch, c, 0, count - 1, shares)
-            if tables.residual:
-                move_centre(loops, tables, rates.mean, scratch, c, count - 1, shares)
-            move_rows(loops, tables, 0 if tables.residual else rates.mean, rates.log_variance, scratch, c, count - 1, count, shares)
-            cover(loops, tables, rates.coverage, scratch, c, positives, sums)
+
+        move_rows(step, 0, count, &step.rates.contrast)
+        if step.residual:
+            move_centre(step, count)
+        move_rows(step, count, count + 1, &step.rates.prior)
+        if step.trains:
+            cover(step, positives, sums)
             pairs += positives
 
-        d_log_variance = (<floating*> scratch.d_posteriors) + c * outputs + D
+        # d KL / d log v_q = v_q / v_p / 2, which move_rows has added, - 1/2; no slope where log v_q is at a bound
         for d in range(spread):
-            d_log_variance[d] -= <floating> (kl_weight * (D // spread) / 2)
-            if log_variance[d] <= POSTERIOR_LOW or log_variance[d] >= POSTERIOR_HIGH:
-                d_log_variance[d] = 0
-    if pairs:  # none where only gradients are summed
+            q.d_log_variance[d] -= <REAL> (step.kl_weight * (D // spread) / 2)
+            if q.log_variance[d] <= POSTERIOR_LOW or q.log_variance[d] >= POSTERIOR_HIGH:
+                q.d_log_variance[d] = 0
+    if pairs:
         weight = (last - first) / (last - first + MEMORY)
-        typical[0] += <floating> (weight * (sums[0] / pairs - typical[0]))
-        typical[1] += <floating> (weight * (sums[1] / pairs - typical[1]))
+        typical[0] += <REAL> (weight * (sums[0] / pairs - typical[0]))
+        typical[1] += <REAL> (weight * (sums[1] / pairs - typical[1]))
 
 
-cdef void propagate(const void* loops, Tables* tables, Windows* text, Scratch* scratch, int first, int last, int low, int distinct,
-                    floating* kind) noexcept nogil:
-    """Carry the posteriors' gradients back through the encoder, to the weights and the inputs."""
-    cdef int E = tables.inputs, H = tables.hidden, D = tables.size, spread = tables.spread
-    cdef int units = tables.units, outputs = tables.outputs, tile = last - first, i, centre
-    cdef floating* layers = <floating*> scratch.layers
-    cdef floating* heads = <floating*> scratch.heads
-    cdef floating* inputs = <floating*> scratch.inputs
-    cdef floating* projected = <floating*> scratch.projected
-    cdef floating* hidden = <floating*> scratch.hidden
-    cdef floating* d_layers = <floating*> scratch.d_layers
-    cdef floating* d_heads = <floating*> scratch.d_heads
-    cdef floating* d_projected = <floating*> scratch.d_projected
-    cdef floating* d_posteriors = <floating*> scratch.d_posteriors
-    cdef floating* d_mean_bias = <floating*> scratch.d_weights[MEAN_BIAS]
-    cdef floating* d_variance_bias = <floating*> scratch.d_weights[VARIANCE_BIAS]
+# --- The encoder, backwards
+
+cdef void propagate(Step* step) noexcept nogil:
+    """Carry the posteriors' gradients back through the encoder: the formulas of `encode`, last one first.
+
+        d_heads     = hidden^T @ d_posteriors,   d_biases = d_posteriors.sum(0),   d_hidden = d_posteriors @ heads^T
+        d_projected = d_hidden wherever the relu of a (centre, context) pair was on, for both of them
+        d_layers    = inputs^T @ d_projected,    d_inputs = d_projected @ layers^T
+    """
+    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
+    cdef size_t units = step.units, outputs = step.outputs, centre
+    cdef int first = step.tile.first, last = step.tile.last, low = step.tile.low, distinct = step.tile.distinct
+    cdef int tile = last - first
+    loops, s, windows, d_weights = step.loops, step.scratch, &step.windows, step.scratch.d_weights
 
     # The heads; hidden becomes its gradient
-    gemm(c'T', c'N', H, outputs, tile, hidden, units, d_posteriors, outputs, 0, d_heads, outputs)
-    memset(d_mean_bias, 0, D * sizeof(floating))
-    memset(d_variance_bias, 0, spread * sizeof(floating))
+    gemm(c'T', c'N', H, outputs, tile, s.hidden, units, s.d_posteriors, outputs, 0, s.d_heads, outputs)
+    memset(d_weights[MEAN_BIAS], 0, D * sizeof(REAL))
+    memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
     for i in range(tile):
-        add_scaled(loops, d_mean_bias, <floating> 1, d_posteriors + i * outputs, D)
-        add_scaled(loops, d_variance_bias, <floating> 1, d_posteriors + i * outputs + D, spread)
-    gemm(c'N', c'T', tile, units, outputs, d_posteriors, outputs, heads, outputs, 0, hidden, units)
+        loops.add_scaled(d_weights[MEAN_BIAS], 1, s.d_posteriors + i * outputs, D)
+        loops.add_scaled(d_weights[VARIANCE_BIAS], 1, s.d_posteriors + i * outputs + D, spread)
+    gemm(c'N', c'T', tile, units, outputs, s.d_posteriors, outputs, s.heads, outputs, 0, s.hidden, units)
 
     # The relus
-    memset(d_projected, 0, distinct * 2 * units * sizeof(floating))
+    memset(s.d_projected, 0, distinct * 2 * units * sizeof(REAL))
     for i in range(first, last):
-        centre = scratch.slots[i - low] * 2 * units + units
-        relu_sum_back(loops, d_projected, d_projected + centre, projected, projected + centre, hidden + (i - first) * units,
-                      scratch.slots + text.left[i] - low, text.right[i] - text.left[i] + 1, i - text.left[i], 2 * units, units)
+        centre = (2 * s.slots[i - low] + 1) * units
+        loops.relu_sum_back(
+            s.d_projected, s.d_projected + centre, s.projected, s.projected + centre, s.hidden + (i - first) * units,
+            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
+        )
 
     # The layers; inputs become their gradients
-    gemm(c'T', c'N', E, 2 * units, distinct, inputs, E, d_projected, 2 * units, 0, d_layers, 2 * units)
-    gemm(c'N', c'T', distinct, E, 2 * units, d_projected, 2 * units, layers, 2 * units, 0, inputs, E)
+    gemm(c'T', c'N', E, 2 * units, distinct, s.inputs, E, s.d_projected, 2 * units, 0, s.d_layers, 2 * units)
+    gemm(c'N', c'T', distinct, E, 2 * units, s.d_projected, 2 * units, s.layers, 2 * units, 0, s.inputs, E)
 
-    copy_columns(<floating*> scratch.d_weights[CONTEXT_LAYER], H, d_layers, 2 * units, E, H)
-    copy_columns(<floating*> scratch.d_weights[CENTRE_LAYER], H, d_layers + units, 2 * units, E, H)
-    copy_columns(<floating*> scratch.d_weights[MEAN_HEAD], D, d_heads, outputs, H, D)
-    copy_columns(<floating*> scratch.d_weights[VARIANCE_HEAD], spread, d_heads + D, outputs, H, spread)
+    copy_columns(d_weights[CONTEXT_LAYER], H, s.d_layers, 2 * units, E, H)
+    copy_columns(d_weights[CENTRE_LAYER], H, s.d_layers + units, 2 * units, E, H)
+    copy_columns(d_weights[MEAN_HEAD], D, s.d_heads, outputs, H, D)
+    copy_columns(d_weights[VARIANCE_HEAD], spread, s.d_heads + D, outputs, H, spread)
 
 
-cdef void update_encoder(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Scratch* scratch, int centres,
-                         int distinct, floating* kind) noexcept nogil:
-    """Row-wise Adagrad for the embeddings, Adam for the weights; or only sum their gradients."""
-    cdef int E = tables.inputs, i, w
+cdef void sum_encoder_gradients(Step* step) noexcept nogil:
+    """Add the gradients of a tile's embeddings and of the weights to those of the tiles before."""
+    cdef int E = step.inputs, i, w
+    s, into = step.scratch, &step.into
+    for i in range(step.tile.distinct):
+        step.loops.add_scaled(into.embeddings + <size_t> s.words[i] * E, 1, s.inputs + <size_t> i * E, E)
+    for w in range(WEIGHTS):
+        step.loops.add_scaled(into.weights[w], 1, s.d_weights[w], step.lengths[w])
+
+
+cdef void update_encoder(Step* step) noexcept nogil:
+    """Row-wise Adagrad for the embeddings, Adam for the weights."""
+    cdef int E = step.inputs, centres = step.tile.last - step.tile.first, i, w
     cdef size_t row
-    cdef double correction
-    cdef floating square, rate
-    cdef floating* d_inputs = <floating*> scratch.inputs
-    cdef floating* squares = <floating*> tables.squares
-    cdef floating* embeddings = <floating*> tables.embeddings
-    if gradients != NULL:
-        for i in range(distinct):
-            add_scaled(loops, (<floating*> gradients.embeddings) + <size_t> scratch.words[i] * E, <floating> 1,
-                       d_inputs + i * E, E)
-        for w in range(WEIGHTS):
-            add_scaled(loops, <floating*> gradients.weights[w], <floating> 1, <floating*> scratch.d_weights[w], tables.lengths[w])
-        return
-
-    for i in range(distinct):
-        row = scratch.words[i]
-        square = dot(loops, d_inputs + i * E, d_inputs + i * E, E)
+    cdef double steps, rate
+    cdef REAL square, row_rate
+    loops, s, optimiser = step.loops, step.scratch, &step.optimiser
+    for i in range(step.tile.distinct):
+        row = s.words[i]
+        d_input = s.inputs + <size_t> i * E
+        square = loops.dot(d_input, d_input, E)
         if not isfinite(square):
             continue
-        squares[row] += square / E
-        rate = rates.embedding / sqrt(squares[row] + ADAGRAD_FLOOR)
-        add_scaled(loops, embeddings + row * E, -rate, d_inputs + i * E, E)
+        optimiser.squares[row] += square / E
+        row_rate = step.rates.embedding / sqrt(optimiser.squares[row] + ADAGRAD_FLOOR)
+        loops.add_scaled(step.tables.embeddings + row * E, -row_rate, d_input, E)
 
-    tables.steps[0] += 1
-    correction = sqrt(1 - pow(0.999, <double> tables.steps[0])) / (1 - pow(0.9, <double> tables.steps[0]))
+    optimiser.steps[0] += 1
+    steps = optimiser.steps[0]
+    rate = step.rates.encoder * (sqrt(1 - pow(BETA_SECOND, steps)) / (1 - pow(BETA_FIRST, steps)))
+    cdef Adam adam = Adam(1 - BETA_FIRST, 1 - BETA_SECOND, rate, ADAM_FLOOR)
     for w in range(WEIGHTS):
-        adam(loops, <floating*> tables.weights[w], <floating*> tables.first[w], <floating*> tables.second[w],
-             <floating*> scratch.d_weights[w], <floating> (1.0 / max(1, centres)), <floating> (rates.encoder * correction),
-             <floating> ADAM_FLOOR, tables.lengths[w])
+        loops.adam(step.tables.weights[w], optimiser.first[w], optimiser.second[w], s.d_weights[w],
+                   <REAL> (1.0 / centres), &adam, step.lengths[w])
 
 
-cdef void run(const void* loops, Tables* tables, Gradients* gradients, Rates* rates, Windows* text, Scratch* scratch, double margin,
-              double kl_weight, Totals* totals, floating* kind) noexcept nogil:
-    """Train on a chunk, or sum its gradients; `kind` only tells the number type."""
-    cdef int first = 0, last, low, high, distinct, i
-    while first < text.n:
-        last = min(first + <int> TILE, text.n)
+# --- A chunk
+
+cdef void run(Step* step) noexcept nogil:
+    """Take the step for each tile of a chunk."""
+    cdef int first = 0, last, low, high, i
+    windows = &step.windows
+    while first < windows.n:
+        last = min(first + <int> TILE, windows.n)
         low = first
         high = last
         for i in range(first, last):
-            low = min(low, text.left[i])
-            high = max(high, text.right[i] + 1)
-        distinct = find_distinct(text.tokens + low, high - low, scratch)
-        encode(loops, tables, text, scratch, first, last, low, distinct, kind)
-        compare(loops, tables, gradients, rates, text, scratch, first, last, margin, kl_weight, totals, kind)
-        propagate(loops, tables, text, scratch, first, last, low, distinct, kind)
-        update_encoder(loops, tables, gradients, rates, scratch, last - first, distinct, kind)
+            low = min(low, windows.left[i])
+            high = max(high, windows.right[i] + 1)
+        step.tile = Tile(first, last, low, find_distinct(windows.tokens + low, high - low, step.scratch))
+        encode(step)
+        compare(step)
+        propagate(step)
+        if step.trains:
+            update_encoder(step)
+        else:
+            sum_encoder_gradients(step)
         first = last
 
 
-cdef int whole_blocks(int n) noexcept:
-    """Return n, rounded up to whole blocks."""
-    return (n + BLOCK - 1) // BLOCK * BLOCK
+cdef inline void* room(size_t rows, size_t columns, size_t bytes) noexcept:
+    """Return zeroed memory for rows * columns things of that many bytes, or NULL."""
+    if columns and rows > (<size_t> -1) // columns:
+        return NULL
+    return calloc(rows * columns, bytes)  # calloc checks its own product
+
+
+cdef inline REAL* numbers(size_t rows, size_t columns=1) noexcept:
+    return <REAL*> room(rows, columns, sizeof(REAL))
+
+
+cdef inline int* integers(size_t count) noexcept:
+    return <int*> room(count, 1, sizeof(int))
 
 
 cdef class Workspace:
@@ -544,136 +560,142 @@ cdef class Workspace:
         for i in range(sizeof(Scratch) // sizeof(void*)):
             free(pointers[i])
             pointers[i] = NULL
+        self.halo = self.rows = -1
 
-    cdef Scratch* reserve(self, Tables* tables, int halo, int rows, size_t number) except NULL:
-        """Make room for tiles of `halo` positions and centres of `rows` rows, of numbers of that many bytes."""
+    cdef bint filled(self) noexcept:
+        cdef void** pointers = <void**> &self.scratch
+        cdef size_t i
+        for i in range(sizeof(Scratch) // sizeof(void*)):
+            if pointers[i] == NULL:
+                return False
+        return True
+
+    cdef Scratch* reserve(self, Step* step, int halo, int rows) except NULL:
+        """Make room for tiles whose windows reach `halo` positions, and for centres of `rows` rows."""
         cdef Scratch* s = &self.scratch
-        cdef int E = tables.inputs, spread = tables.spread, units = tables.units, outputs = tables.outputs, w
-        cdef bint full = True
+        cdef size_t E = step.inputs, spread = step.spread, units = step.units, outputs = step.outputs
         if halo <= self.halo and rows <= self.rows:
             return s
         self.release()
-        self.halo = self.rows = -1
-        s.layers = calloc(E * 2 * units, number)
-        s.heads = calloc(units * outputs, number)
-        s.slots = <int*> calloc(halo, sizeof(int))
-        s.words = <int*> calloc(halo, sizeof(int))
-        s.table = <int*> calloc(4 * <size_t> halo, sizeof(int))
-        s.inputs = calloc(halo * E, number)
-        s.projected = calloc(halo * 2 * units, number)
-        s.hidden = calloc(TILE * units, number)
-        s.posteriors = calloc(TILE * outputs, number)
-        s.variance = calloc(spread, number)
-        s.steepness = calloc(spread, number)
-        s.d_layers = calloc(E * 2 * units, number)
-        s.d_heads = calloc(units * outputs, number)
-        s.d_projected = calloc(halo * 2 * units, number)
-        s.d_posteriors = calloc(TILE * outputs, number)
+        s.layers, s.d_layers = numbers(E, 2 * units), numbers(E, 2 * units)
+        s.heads, s.d_heads = numbers(units, outputs), numbers(units, outputs)
+        s.slots, s.words = integers(halo), integers(halo)
+        s.places = integers(4 * <size_t> halo)
+        s.inputs = numbers(halo, E)
+        s.projected, s.d_projected = numbers(halo, 2 * units), numbers(halo, 2 * units)
+        s.hidden = numbers(TILE, units)
+        s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
+        s.variance, s.steepness = numbers(spread), numbers(spread)
         for w in range(WEIGHTS):
-            s.d_weights[w] = calloc(tables.lengths[w], number)
-        s.rows = <int*> calloc(rows, sizeof(int))
-        s.addresses = <void**> calloc(rows, sizeof(void*))
-        s.row_log_variances = calloc(rows, number)
-        s.precisions = calloc(<size_t> rows * spread, number)
-        s.distances = calloc(rows, number)
-        s.gains = calloc(rows, number)
-        s.steps = calloc(rows, number)
-        s.moves = calloc(rows, number)
-        s.weights = calloc(rows, number)
-        s.scores = calloc(rows, number)
-        s.shares = calloc(rows, number)
-        cdef void** pointers = <void**> s
-        cdef size_t i
-        for i in range(sizeof(Scratch) // sizeof(void*)):
-            full = full and pointers[i] != NULL
-        if not full:
+            s.d_weights[w] = numbers(step.lengths[w])
+        s.rows = integers(rows)
+        s.addresses, s.into = <REAL**> room(rows, 1, sizeof(REAL*)), <REAL**> room(rows, 1, sizeof(REAL*))
+        s.row_log_variances, s.precisions = numbers(rows), numbers(rows, spread)
+        s.distances, s.gains, s.steps, s.moves = numbers(rows), numbers(rows), numbers(rows), numbers(rows)
+        s.weights, s.scores, s.shares = numbers(rows), numbers(rows), numbers(rows)
+        if not self.filled():
             self.release()
             raise MemoryError("no memory for the training kernel's scratch arrays")
-        self.halo = halo
-        self.rows = rows
+        self.halo, self.rows = halo, rows
         return s
 
 
 cdef class Kernel:
-    """The step bound to the arrays it trains; `arrays` maps the names of the settings to NumPy arrays, all of one dtype."""
+    """The step bound to the arrays it trains; `arrays` maps the names of the settings to arrays, all of one dtype."""
 
-    cdef Tables tables
-    cdef dict arrays
-    cdef object dtype
+    cdef Step bound              # what all steps have in common
+    cdef double nearness
+    cdef dict shapes, arrays
     cdef list workspaces
-    cdef const void* loops
-    cdef double margin, kl_weight, nearness
     cdef readonly str instruction_set
 
-    def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0, bint residual=False,
-                 int workers=1, str instruction_set=None):
+    def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0,
+                 bint residual=False, int workers=1, str instruction_set=None):
         self.arrays = {**arrays, **state}  # keeps them alive
-        self.margin = margin
-        self.kl_weight = kl_weight
         self.nearness = nearness
         self.workspaces = [Workspace() for _ in range(workers)]
-        dtype = self.dtype = arrays["means"].dtype
         self.instruction_set = instruction_set or best_instruction_set().decode()
-        self.loops = loops_for(dtype, instruction_set)
 
         words, size = arrays["means"].shape
         inputs, hidden = arrays["context_layer"].shape
         spread = arrays["log_variances"].shape[1]
         if spread not in (1, size):
             raise ValueError(f"log_variances has {spread} columns; it needs 1 or {size}")
-        shapes = {
+        self.shapes = {
+            "means": (words, size), "log_variances": (words, spread), "embeddings": (words, inputs),
             "context_layer": (inputs, hidden), "centre_layer": (inputs, hidden), "mean_head": (hidden, size),
             "mean_bias": (size,), "variance_head": (hidden, spread), "variance_bias": (spread,),
         }
-        cdef Tables* t = &self.tables
-        t.size, t.spread, t.inputs, t.hidden, t.residual = size, spread, inputs, hidden, residual
-        t.units, t.outputs = whole_blocks(hidden), whole_blocks(size + spread)
-        t.means = address(arrays["means"], "means", dtype, (words, size))
-        t.log_variances = address(arrays["log_variances"], "log_variances", dtype, (words, spread))
-        t.embeddings = address(arrays["embeddings"], "embeddings", dtype, (words, inputs))
-        t.squares = address(state["embedding_squares"], "embedding_squares", dtype, (words,))
-        t.typical = address(state["typical_word"], "typical_word", dtype, (2,))
-        t.steps = <long long*> address(state["adam_steps"], "adam_steps", np.dtype(np.int64), (1,))
+        units, outputs = whole_vectors(hidden), whole_vectors(size + spread)
+        for rows, columns in ((inputs, 2 * units), (units, outputs)):  # BLAS and the loops count in ints
+            if rows * columns > INT_MAX:
+                raise ValueError(f"an encoder layer of {rows} x {columns} weights is too large: at most {INT_MAX}")
+
+        cdef Step* step = &self.bound
+        step.loops = loops_for(instruction_set)
+        step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
+        step.units, step.outputs = units, outputs
+        step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
+        step.tables = self._tables(arrays)
+        cdef Optimiser* optimiser = &step.optimiser
+        optimiser.squares = address(state["embedding_squares"], "embedding_squares", (words,))
+        optimiser.typical = address(state["typical_word"], "typical_word", (2,))
+        steps = state["adam_steps"]
+        if steps.dtype != np.int64 or steps.shape != (1,) or not steps.flags.writeable:
+            raise ValueError(f"adam_steps is {steps.dtype}{steps.shape}; the kernel needs a writeable int64(1,)")
+        optimiser.steps = <long long*> begin(steps)
         for w, name in enumerate(WEIGHT_NAMES):
-            t.weights[w] = address(arrays[name], name, dtype, shapes[name])
-            t.first[w] = address(state["adam_first." + name], "adam_first." + name, dtype, shapes[name])
-            t.second[w] = address(state["adam_second." + name], "adam_second." + name, dtype, shapes[name])
-            t.lengths[w] = arrays[name].size
+            step.lengths[w] = arrays[name].size
+            optimiser.first[w] = address(state["adam_first." + name], "adam_first." + name, self.shapes[name])
+            optimiser.second[w] = address(state["adam_second." + name], "adam_second." + name, self.shapes[name])
+
+    cdef Tables _tables(self, dict arrays) except *:
+        cdef Tables tables
+        tables.means = address(arrays["means"], "means", self.shapes["means"])
+        tables.log_variances = address(arrays["log_variances"], "log_variances", self.shapes["log_variances"])
+        tables.embeddings = address(arrays["embeddings"], "embeddings", self.shapes["embeddings"])
+        for w, name in enumerate(WEIGHT_NAMES):
+            tables.weights[w] = address(arrays[name], name, self.shapes[name])
+        return tables
 
     def step(self, chunk, *, double mean, double log_variance, double contrast, double coverage,
              double embedding, double encoder, int worker=0):
         """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres."""
-        cdef Rates rates = Rates(mean, log_variance, contrast, coverage, embedding, encoder)
-        return self._run(chunk, &rates, NULL, worker)
+        cdef double prior = 0 if self.bound.residual else mean  # move_centre moves the mean of a residual one
+        cdef Rates rates = Rates(
+            mean=mean, damping=mean, coverage=coverage, embedding=embedding, encoder=encoder,
+            contrast=Descent(mean, mean, contrast, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
+            prior=Descent(prior, prior, log_variance, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
+        )
+        return self._run(chunk, &self.bound.tables, rates, worker)
 
     def gradients(self, chunk, dict into):
-        """Add a chunk's gradients to the arrays of `into`, which has the names and shapes of the kernel's arrays."""
-        cdef Gradients gradients
-        shape = {name: self.arrays[name].shape for name in into}
-        gradients.means = address(into["means"], "means", self.dtype, shape["means"])
-        gradients.log_variances = address(into["log_variances"], "log_variances", self.dtype, shape["log_variances"])
-        gradients.embeddings = address(into["embeddings"], "embeddings", self.dtype, shape["embeddings"])
-        for w, name in enumerate(WEIGHT_NAMES):
-            gradients.weights[w] = address(into[name], name, self.dtype, shape[name])
-        return self._run(chunk, NULL, &gradients, 0)
+        """Add a chunk's gradients to the arrays of `into`, which are named and shaped as the kernel's arrays."""
+        cdef Tables tables = self._tables(into)
+        cdef double prior = 0 if self.bound.residual else -1
+        cdef double information = self.bound.size / self.bound.spread / 2.0  # Fisher's, of a log-variance
+        cdef Rates rates = Rates(
+            mean=-1, damping=0, coverage=0, embedding=0, encoder=0,
+            contrast=Descent(-1, 0, -information, INFINITY, -INFINITY, INFINITY),
+            prior=Descent(prior, 0, -information, INFINITY, -INFINITY, INFINITY),
+        )
+        return self._run(chunk, &tables, rates, 0)
 
-    cdef tuple _run(self, chunk, Rates* rates, Gradients* gradients, int worker):
-        cdef Totals totals = Totals(0, 0, 0)
-        cdef Rates none = Rates(0, 0, 0, 0, 0, 0)
+    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker):
+        cdef Step step = self.bound
         if not len(chunk.tokens) or not len(chunk.negatives):
             return 0.0, 0.0, 0
-        cdef Windows text
-        kept = find_windows(chunk, &text, self.nearness)  # noqa: F841, what `text` points into
-        cdef int negatives = text.per if text.shared else text.per * text.widest
-        cdef int halo = min(text.n, <int> TILE + 2 * text.widest)
+        memory = find_windows(chunk, &step.windows, self.nearness)  # noqa: F841, what the windows point into
+        cdef long long halo = min(<long long> step.windows.n, TILE + 2 * <long long> step.windows.widest)
         cdef Workspace workspace = self.workspaces[worker]
-        cdef Scratch* scratch = workspace.reserve(&self.tables, halo, text.widest + negatives + 1, self.dtype.itemsize)
-        cdef bint single = self.dtype == np.float32
-        if rates == NULL:
-            rates = &none
+        step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)
+        step.into, step.trains = into[0], into == &self.bound.tables
+        step.rates, step.totals = rates, Totals(0, 0, 0)
         with nogil:
-            if single:
-                run(self.loops, &self.tables, gradients, rates, &text, scratch, self.margin, self.kl_weight, &totals, <float*> NULL)
-            else:
-                run(self.loops, &self.tables, gradients, rates, &text, scratch, self.margin, self.kl_weight, &totals, <double*> NULL)
-        return totals.hinge, totals.kl, totals.centres
+            run(&step)
+        return step.totals.hinge, step.totals.kl, step.totals.centres
+
+
+cdef object whole_vectors(object n):
+    """Return n, rounded up to whole vectors."""
+    return (n + LANES - 1) // LANES * LANES

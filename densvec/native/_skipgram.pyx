@@ -4,49 +4,53 @@ For a centre w and a word c of its window, with K negatives n_k, the loss of the
 
     -log sigmoid(x_w . y_c) - sum_k log sigmoid(-x_w . y_n_k)
 
-with x the word vectors and y the context vectors. The pairs of a centre take one step of plain SGD together. Negatives that
-they share count once per pair.
+with x the word vectors and y the context vectors. The pairs of a centre take one step of plain SGD together.
+Negatives that they share count once per pair.
 
-The code is written for float and double: training uses float, the gradient check double.
+A check of the gradients runs the same step, into other arrays and at rate -1.
 """
 
-from cython cimport floating
 from libc.math cimport INFINITY, log
 from libc.string cimport memcpy, memset
 
-from densvec.native._vector cimport add_scaled, dot, dots, exchange, exponential
+from densvec.native._vector cimport REAL, Loops
 from densvec.native._windows cimport (
-    Windows, address, begin, find_windows, list_targets, loops_for, negative_count, negatives_of, prefetch,
+    Windows, address, begin, find_windows, list_targets, loops_for, negative_count, negatives_of, number_type,
+    positive_count, prefetch,
 )
 
 import numpy as np
 
-cdef double LARGEST_SCORE = 80.0     # what `exponential` takes; the sigmoid is flat long before
 cdef double LARGEST_SQUARE = 1e30    # a vector whose squared length passes this has diverged
 
-
 cdef struct Tables:
-    int size                     # D
-    void* vectors                # (V, D)
-    void* contexts               # (V, D)
+    REAL* vectors                # (V, D)
+    REAL* contexts               # (V, D)
 
-cdef struct Gradients:           # where gradients go instead, when nothing is to be trained
-    void* vectors
-    void* contexts
-
-cdef struct Scratch:             # TMP
-    int* targets                 # words predicted at once: positives, then negatives
-    void** rows                  # their context vectors
-    void* scores                 # one per target
-    void* gains                  # one per target
-    void* change                 # (D,) of the centre's vector
+cdef struct Scratch:             # TMP; a target is a word to predict
+    int* targets                 # predicted at once: positives, then negatives
+    REAL** rows                  # their context vectors
+    REAL** into                  # where those change
+    REAL* odds                   # one per target
+    REAL* gains                  # one per target
+    REAL* change                 # (D,) of the centre's vector
 
 cdef struct Totals:
     double loss
     long long centres
 
+cdef struct Step:                # everything that a step needs
+    const Loops* loops
+    int size                     # D
+    Tables tables                # what predicts
+    Tables into                  # what changes: the same, or gradients
+    REAL rate
+    Windows windows
+    Scratch scratch
+    Totals totals
 
-cdef inline double log_sum(const floating* odds, int count) noexcept nogil:
+
+cdef inline double log_sum(const REAL* odds, int count) noexcept nogil:
     """Return log(1 + odds).sum() with as few logarithms as fit into a double."""
     cdef double product = 1, sum = 0
     cdef int k
@@ -58,125 +62,114 @@ cdef inline double log_sum(const floating* odds, int count) noexcept nogil:
     return sum + log(product)
 
 
-cdef double predict(const void* loops, Tables* tables, Gradients* gradients, Scratch* scratch, size_t centre, int positives,
-                    int count, floating weight, floating rate) noexcept nogil:
+cdef double predict(Step* step, size_t centre, int positives, int count, REAL weight) noexcept nogil:
     """Predict the targets from the centre and take a step; return the loss, in which each negative has that weight.
 
     A diverging run is never let overflow: it returns an infinite loss, on which the loop stops.
     """
-    cdef int D = tables.size, k
-    cdef floating* vector = (<floating*> tables.vectors) + centre * D
-    cdef floating** rows = <floating**> scratch.rows
-    cdef floating* odds = <floating*> scratch.scores
-    cdef floating* gains = <floating*> scratch.gains
-    cdef floating* change = <floating*> scratch.change
-    cdef floating largest = LARGEST_SCORE
-    if not dot(loops, vector, vector, D) < min(LARGEST_SQUARE, LARGEST_SQUARE / (<double> rate * rate)):
+    cdef int D = step.size, k
+    cdef REAL rate = step.rate
+    cdef size_t target
+    loops = step.loops
+    vector = step.tables.vectors + centre * D
+    rows, into = step.scratch.rows, step.scratch.into
+    odds, gains, change = step.scratch.odds, step.scratch.gains, step.scratch.change
+    if not loops.dot(vector, vector, D) < min(LARGEST_SQUARE, LARGEST_SQUARE / (<double> rate * rate)):
         return INFINITY
 
     # odds = exp(-contexts[positives] @ vector), exp(contexts[negatives] @ vector): of being wrong
     for k in range(count):
-        rows[k] = (<floating*> tables.contexts) + <size_t> scratch.targets[k] * D
-    dots(loops, odds, rows, vector, count, D)
+        target = step.scratch.targets[k]
+        rows[k] = step.tables.contexts + target * D
+        into[k] = step.into.contexts + target * D
+    loops.dots(odds, rows, vector, count, D)
     for k in range(positives):
         odds[k] = -odds[k]
-    for k in range(count):
-        odds[k] = min(max(odds[k], -largest), largest)
-    exponential(loops, odds, odds, count)
+    loops.exponential(odds, odds, count)
 
     # gains = -rate * d loss / d score
     for k in range(count):
         gains[k] = (rate if k < positives else -rate * weight) * (odds[k] / (1 + odds[k]))
-    if gradients == NULL:
-        memset(change, 0, D * sizeof(floating))
-        exchange(loops, rows, change, gains, vector, count, D)
-        add_scaled(loops, vector, <floating> 1, change, D)
-    else:
-        for k in range(count):
-            add_scaled(loops, (<floating*> gradients.contexts) + <size_t> scratch.targets[k] * D, -gains[k], vector, D)
-            add_scaled(loops, (<floating*> gradients.vectors) + centre * D, -gains[k], rows[k], D)
+    memset(change, 0, D * sizeof(REAL))
+    loops.exchange(into, change, rows, gains, vector, count, D)
+    loops.add_scaled(step.into.vectors + centre * D, 1, change, D)
     return log_sum(odds, positives) + weight * log_sum(odds + positives, count - positives)
 
 
-cdef void run(const void* loops, Tables* tables, Gradients* gradients, Windows* windows, Scratch* scratch, double alpha,
-              Totals* totals, floating* kind) noexcept nogil:
-    """Train on a chunk, or sum its gradients; `kind` only tells the number type."""
-    cdef int D = tables.size, i, j, positives, count
+cdef void run(Step* step) noexcept nogil:
+    """Take the step for each centre of a chunk."""
+    cdef int D = step.size, i, j, positives, count
     cdef const int* negatives
-    cdef size_t bytes = D * sizeof(floating)
     cdef size_t centre
+    windows = &step.windows
+    targets = step.scratch.targets
     for i in range(windows.n):
         centre = windows.tokens[i]
         if i + 1 < windows.n:
-            prefetch(tables.vectors, windows.tokens + i + 1, 1, bytes)
-        positives = windows.right[i] - windows.left[i]
+            prefetch(step.tables.vectors, windows.tokens + i + 1, 1, D)
+        positives = positive_count(windows, i)
         if positives == 0:
             continue
         negatives = negatives_of(windows, i)
-        totals.centres += 1
+        step.totals.centres += 1
         if i + 1 < windows.n:
-            prefetch(tables.contexts, negatives_of(windows, i + 1), negative_count(windows, i + 1), bytes)
+            prefetch(step.tables.contexts, negatives_of(windows, i + 1), negative_count(windows, i + 1), D)
         if windows.shared:
-            count = list_targets(windows, i, scratch.targets)
-            totals.loss += predict(loops, tables, gradients, scratch, centre, positives, count, <floating> positives, <floating> alpha)
+            count = list_targets(windows, i, targets)
+            step.totals.loss += predict(step, centre, positives, count, positives)
             continue
-        for j in range(windows.left[i], windows.right[i] + 1):  # pair after pair, each from where the last has left the centre
+        for j in range(windows.left[i], windows.right[i] + 1):  # each pair starts where the last left the centre
             if j != i:
-                scratch.targets[0] = windows.tokens[j]
-                memcpy(scratch.targets + 1, negatives, windows.per * sizeof(int))
+                targets[0] = windows.tokens[j]
+                memcpy(targets + 1, negatives, windows.per * sizeof(int))
                 negatives += windows.per
-                totals.loss += predict(loops, tables, gradients, scratch, centre, 1, 1 + windows.per, <floating> 1, <floating> alpha)
+                step.totals.loss += predict(step, centre, 1, 1 + windows.per, 1)
 
 
 cdef class Kernel:
     """The step bound to the arrays it trains: `means` and `context_vectors`, (V, D), of one dtype."""
 
-    cdef Tables tables
+    cdef Step bound              # what all steps have in common
     cdef dict arrays
-    cdef object dtype
-    cdef const void* loops
 
     def __init__(self, dict arrays, *, str instruction_set=None):
         self.arrays = arrays  # keeps them alive
-        self.dtype = arrays["means"].dtype
-        self.loops = loops_for(self.dtype, instruction_set)
-        shape = arrays["means"].shape
-        self.tables.size = shape[1]
-        self.tables.vectors = address(arrays["means"], "means", self.dtype, shape)
-        self.tables.contexts = address(arrays["context_vectors"], "context_vectors", self.dtype, shape)
+        self.bound.loops = loops_for(instruction_set)
+        self.bound.size = arrays["means"].shape[1]
+        self.bound.tables = self._tables(arrays)
+
+    cdef Tables _tables(self, dict arrays) except *:
+        shape = self.arrays["means"].shape
+        return Tables(
+            vectors=address(arrays["means"], "means", shape),
+            contexts=address(arrays["context_vectors"], "context_vectors", shape),
+        )
 
     def step(self, chunk, double alpha):
         """Train on a chunk; return the summed loss and the number of centres."""
-        return self._run(chunk, NULL, alpha)
+        return self._run(chunk, self.bound.tables, alpha)
 
     def gradients(self, chunk, dict into):
-        """Add a chunk's gradients to the arrays of `into`, which has the names and shapes of the kernel's arrays."""
-        cdef Gradients gradients
-        shape = self.arrays["means"].shape
-        gradients.vectors = address(into["means"], "means", self.dtype, shape)
-        gradients.contexts = address(into["context_vectors"], "context_vectors", self.dtype, shape)
-        return self._run(chunk, &gradients, 1.0)
+        """Add a chunk's gradients to the arrays of `into`, which are named and shaped as the kernel's arrays."""
+        return self._run(chunk, self._tables(into), -1)
 
-    cdef tuple _run(self, chunk, Gradients* gradients, double alpha):
-        cdef Windows windows
-        cdef Scratch scratch
-        cdef Totals totals = Totals(0, 0)
-        memory = find_windows(chunk, &windows)
-        if windows.widest == 0 or windows.per == 0:
+    cdef tuple _run(self, chunk, Tables into, double rate):
+        cdef Step step = self.bound
+        memory = find_windows(chunk, &step.windows)  # noqa: F841, what the windows point into
+        if step.windows.widest == 0 or step.windows.per == 0:
             return 0.0, 0
-        count = windows.widest + windows.per * (1 if windows.shared else windows.widest)
-        targets, rows = np.empty(count, np.int32), np.empty(count, np.uintp)
-        numbers = np.empty((2, count), self.dtype)
-        change = np.empty(self.tables.size, self.dtype)
-        scratch.targets = <int*> begin(targets)
-        scratch.rows = <void**> begin(rows)
-        scratch.scores = <void*> begin(numbers[0])
-        scratch.gains = <void*> begin(numbers[1])
-        scratch.change = <void*> begin(change)
-        cdef bint single = self.dtype == np.float32
+        count = step.windows.most_targets
+        targets, addresses = np.empty(count, np.int32), np.empty((2, count), np.uintp)
+        numbers, change = np.empty((2, count), number_type()), np.empty(step.size, number_type())
+        step.scratch = Scratch(
+            targets=<int*> begin(targets),
+            rows=<REAL**> begin(addresses[0]),
+            into=<REAL**> begin(addresses[1]),
+            odds=<REAL*> begin(numbers[0]),
+            gains=<REAL*> begin(numbers[1]),
+            change=<REAL*> begin(change),
+        )
+        step.into, step.rate, step.totals = into, rate, Totals(0, 0)
         with nogil:
-            if single:
-                run(self.loops, &self.tables, gradients, &windows, &scratch, alpha, &totals, <float*> NULL)
-            else:
-                run(self.loops, &self.tables, gradients, &windows, &scratch, alpha, &totals, <double*> NULL)
-        return totals.loss, totals.centres
+            run(&step)
+        return step.totals.loss, step.totals.centres

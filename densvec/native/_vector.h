@@ -1,7 +1,11 @@
-/* Vector loops for float and double, chosen at run time for the processor at hand.
+/* Vector loops on rows of numbers, chosen at run time for the processor that runs them.
  *
- * A wheel is built for everyone: the compiler's baseline (SSE2 on x86-64) everywhere, AVX2 and AVX-512 besides where GCC or
- * Clang compile for x86-64. Other compilers and processors take the plain loops, which vectorise for their own baseline.
+ * A module's numbers are float, or double if it is compiled with DENSVEC_DOUBLE: training uses float, the check of
+ * its gradients double. A wheel is built for everyone: the compiler's baseline (SSE2 on x86-64) everywhere, and
+ * also AVX2 and AVX-512 where GCC or Clang compile for x86-64. Other compilers and processors take the plain loops,
+ * which vectorise for their own baseline.
+ *
+ * To add a loop, name it in FOR_EACH_LOOP, define it in _vector_loops.h, and let Cython know it in _vector.pxd.
  */
 #ifndef DENSVEC_VECTOR_H
 #define DENSVEC_VECTOR_H
@@ -19,118 +23,142 @@
 #define INLINE __attribute__((always_inline)) inline
 #endif
 
-#define DECLARE_LOOPS(REAL, NAME)                                                                                          \
-    typedef struct {                                                                                                       \
-        REAL (*dot)(const REAL *, const REAL *, int);                                                                      \
-        void (*add_scaled)(REAL *, REAL, const REAL *, int);                                                               \
-        void (*relu_sum)(REAL *, const REAL *, const REAL *, const int *, int, int, int, int);                             \
-        void (*relu_sum_back)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, const int *, int, int, int, int);  \
-        void (*pull)(REAL *, REAL *, const REAL *, REAL, REAL, int);                                                       \
-        void (*pull_rows)(REAL *const *, REAL *, const REAL *, const REAL *, const REAL *, int, int);                      \
-        void (*plan_moves)(REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, REAL, REAL, REAL, int); \
-        void (*pull_gradient)(REAL *, REAL *, const REAL *, const REAL *, REAL, int);                                      \
-        void (*exponential)(REAL *, const REAL *, int);                                                                    \
-        void (*precisions)(REAL *, const REAL *, int);                                                                     \
-        REAL (*score_diagonal)(const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int);                 \
-        void (*pull_diagonal)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, REAL, REAL,  \
-                              REAL, int);                                                                                  \
-        void (*cover_diagonal)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, REAL, \
-                               REAL, REAL, int);                                                                           \
-        void (*pull_diagonal_gradient)(REAL *, REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *,           \
-                                       const REAL *, REAL, int);                                                           \
-        REAL (*contrast)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, int, int);                        \
-        void (*adam)(REAL *, REAL *, REAL *, const REAL *, REAL, REAL, REAL, int);                                         \
-        void (*dots)(REAL *, REAL *const *, const REAL *, int, int);                                                       \
-        void (*distances)(REAL *, REAL *const *, const REAL *, int, int);                                                  \
-        void (*exchange)(REAL *const *, REAL *, const REAL *, const REAL *, int, int);                                     \
-        void (*squares)(REAL *, const REAL *, const REAL *, int);                                                          \
-        REAL (*energies)(REAL *, const REAL *, const REAL *, const REAL *, const REAL *, const REAL *, int, int);          \
-        void (*slopes)(REAL *, REAL *, REAL *, const REAL *, const REAL *, const REAL *, REAL, int, int);                  \
-        void (*pull_each)(REAL *, REAL *, REAL *, const REAL *, const REAL *, REAL, int);                                  \
-        void (*pull_each_gradient)(REAL *, REAL *, const REAL *, const REAL *, const REAL *, int);                         \
-        void (*descend)(REAL *, const REAL *, REAL, REAL, REAL, int);                                                      \
-    } NAME
-
-DECLARE_LOOPS(float, Loops_float);
-DECLARE_LOOPS(double, Loops_double);
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define DISPATCH 1
-#else
-#define DISPATCH 0
+#ifndef DENSVEC_DOUBLE
+#define DENSVEC_DOUBLE 0
 #endif
 
-#define REAL float
-#define REAL_NAME float
+#if DENSVEC_DOUBLE
+typedef double REAL;
+#define SQUARE_ROOT sqrt
+#else
+typedef float REAL;
 #define SQUARE_ROOT sqrtf
-#define EXACT_EXP 0
-#define SUFFIX float_plain
+#endif
+
+enum { LANES = 16 };                    /* numbers in the widest vector, of floats */
+static const REAL LARGEST_EXPONENT = 80; /* of `exponential`: well within the range of a float */
+
+/* How rows move down a slope. The same code sums gradients: into other arrays, at rates below 0, with no damping
+ * and no limits. */
+typedef struct {
+    REAL mean_rate;
+    REAL damping;           /* a mean's rate is divided by 1 + damping * curvature (implicit step); 0: it is not */
+    REAL log_variance_rate;
+    REAL longest_step;      /* of a log-variance at once */
+    REAL low;               /* bounds of the log-variances */
+    REAL high;
+} Descent;
+
+/* One step of Adam: what its moving averages give to the newest gradient, and the rate with its bias corrections. */
+typedef struct {
+    REAL first_weight;
+    REAL second_weight;
+    REAL rate;
+    REAL epsilon;
+} Adam;
+
+/* Every loop: result, name, arguments. */
+#define FOR_EACH_LOOP(LOOP)                                                                                        \
+    LOOP(REAL, dot, (const REAL *a, const REAL *b, int n))                                                         \
+    LOOP(void, dots, (REAL *scores, REAL *const *rows, const REAL *x, int count, int n))                           \
+    LOOP(void, distances, (REAL *distances, REAL *const *rows, const REAL *x, int count, int n))                   \
+    LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                          \
+    LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                            \
+    LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                                     \
+    LOOP(void, precisions, (REAL *out, const REAL *log_variance, int n))                                           \
+    LOOP(REAL, hinge, (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives,                    \
+                       const REAL *weights, REAL margin, int count, int n))                                        \
+    LOOP(void, relu_sum, (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, int count,     \
+                          int skip, int stride, int n))                                                            \
+    LOOP(void, relu_sum_back, (REAL *d_contexts, REAL *d_centre, const REAL *contexts, const REAL *centre,         \
+                               const REAL *d_hidden, const int *slots, int count, int skip, int stride, int n))    \
+    LOOP(void, pull, (REAL *into, REAL *d_mean, const REAL *row, const REAL *mean, REAL gain, REAL step, int n))   \
+    LOOP(void, pull_rows, (REAL *const *into, REAL *d_mean, REAL *const *rows, const REAL *mean,                   \
+                           const REAL *gains, const REAL *steps, int count, int n))                                \
+    LOOP(void, pull_each, (REAL *into, REAL *d_mean, REAL *curvature, const REAL *row, const REAL *mean,           \
+                           const REAL *gain, const Descent *rule, int n))                                          \
+    LOOP(void, plan_moves, (REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,     \
+                            const REAL *distances, REAL variance, const Descent *rule, REAL size, int count))      \
+    LOOP(REAL, score_diagonal, (const REAL *row, const REAL *log_variance, const REAL *precision,                  \
+                                const REAL *mean, const REAL *variance, int n))                                    \
+    LOOP(void, pull_diagonal, (REAL *into, REAL *into_log_variance, REAL *d_mean, REAL *d_log_variance,            \
+                               const REAL *row, const REAL *precision, const REAL *mean, const REAL *variance,     \
+                               REAL weight, const Descent *rule, int n))                                           \
+    LOOP(void, cover_diagonal, (REAL *sums, REAL *log_variance, const REAL *row, const REAL *precision,            \
+                                const REAL *mean, const REAL *variance, const REAL *typical, REAL shrink,          \
+                                const Descent *rule, int n))                                                       \
+    LOOP(void, adam, (REAL *weights, REAL *first, REAL *second, const REAL *gradient, REAL scale,                  \
+                      const Adam *rule, int n))                                                                    \
+    LOOP(void, exchange, (REAL *const *into, REAL *change, REAL *const *rows, const REAL *gains, const REAL *x,    \
+                          int count, int n))                                                                       \
+    LOOP(REAL, costs, (REAL *costs, const REAL *squares, const REAL *log_variance_a, const REAL *variance_a,       \
+                       const REAL *log_variance_b, const REAL *variance_b, int likelihood, int n))                 \
+    LOOP(void, slopes, (REAL *gain, REAL *d_a, REAL *d_b, const REAL *squares, const REAL *variance_a,             \
+                        const REAL *variance_b, REAL weight, int likelihood, int n))                               \
+    LOOP(void, descend, (REAL *log_variance, const REAL *slope, REAL rate, const Descent *rule, int n))
+
+#define MEMBER(RESULT, name, arguments) RESULT(*name) arguments;
+typedef struct {
+    FOR_EACH_LOOP(MEMBER)
+} Loops;
+#undef MEMBER
+
 #define TARGET
+#define SUFFIX plain
 #include "_vector_loops.h"
 #undef SUFFIX
 #undef TARGET
-#if DISPATCH
-#define SUFFIX float_avx2
+
+/* The check of gradients has time: doubles take the plain loops. */
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !DENSVEC_DOUBLE
+#define DISPATCH 1
+
 #define TARGET __attribute__((target("avx2,fma")))
+#define SUFFIX avx2
 #include "_vector_loops.h"
 #undef SUFFIX
 #undef TARGET
-#define SUFFIX float_avx512
+
 #if defined(__clang__)
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma"), min_vector_width(512)))
 #else
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma,prefer-vector-width=512")))
 #endif
+#define SUFFIX avx512
 #include "_vector_loops.h"
 #undef SUFFIX
 #undef TARGET
+
+#else
+#define DISPATCH 0
 #endif
-#undef REAL
-#undef REAL_NAME
-#undef SQUARE_ROOT
-#undef EXACT_EXP
 
-/* double only checks gradients: the plain loops do. */
-#define REAL double
-#define REAL_NAME double
-#define SQUARE_ROOT sqrt
-#define EXACT_EXP 1
-#define SUFFIX double_plain
-#define TARGET
-#include "_vector_loops.h"
-#undef SUFFIX
-#undef TARGET
-#undef REAL
-#undef REAL_NAME
-#undef SQUARE_ROOT
-#undef EXACT_EXP
-
-/* The best instruction set of this processor. */
+/* The best instruction set of this processor that the loops are compiled for. */
 static inline const char *best_instruction_set(void) {
 #if DISPATCH
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
         return "avx512";
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
 #endif
     return "plain";
 }
 
-/* The float loops for an instruction set that best_instruction_set() allows. */
-static inline const Loops_float *float_loops_for(const char *instruction_set) {
+/* The loops for an instruction set that best_instruction_set() allows. */
+static inline const Loops *loops_of(const char *instruction_set) {
 #if DISPATCH
-    if (!strcmp(instruction_set, "avx512")) return &loops_float_avx512;
-    if (!strcmp(instruction_set, "avx2")) return &loops_float_avx2;
+    if (!strcmp(instruction_set, "avx512")) return &loops_avx512;
+    if (!strcmp(instruction_set, "avx2")) return &loops_avx2;
+#else
+    (void)instruction_set;
 #endif
-    return &loops_float_plain;
+    return &loops_plain;
 }
 
 /* Ask for the cache lines of a row that will be needed soon. */
 static inline void prefetch_row(const void *row, size_t bytes) {
     for (size_t offset = 0; offset < bytes; offset += 64) PREFETCH((const char *)row + offset);
 }
-
-static inline const Loops_double *double_loops(void) { return &loops_double_plain; }
 
 #endif

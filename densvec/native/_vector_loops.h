@@ -1,13 +1,18 @@
-/* The kernel's vector loops, written once and compiled for every (number type, instruction set).
+/* The kernels' vector loops, written once and compiled for every instruction set.
  *
- * The includer defines REAL, SUFFIX and TARGET. `omp simd` lets the compiler reorder the sums of these loops alone, so no
- * -ffast-math is needed for the rest. Rows are n numbers long and never overlap, but for what is marked INOUT.
+ * The includer, _vector.h, defines REAL, SUFFIX and TARGET. `omp simd` lets the compiler reorder the sums of
+ * these loops alone, so no -ffast-math is needed for the rest. Rows are n numbers long and never overlap, except
+ * where a loop moves rows: then `into` is where the changes go, the row itself or its gradient.
  */
 
-#define BLOCK 16
 #define JOIN_(name, suffix) name##_##suffix
 #define JOIN(name, suffix) JOIN_(name, suffix)
 #define LOOP(name) JOIN(name, SUFFIX)
+
+/* Declared as the list has them: a loop defined otherwise does not compile. */
+#define PROTOTYPE(RESULT, name, arguments) TARGET static RESULT LOOP(name) arguments;
+FOR_EACH_LOOP(PROTOTYPE)
+#undef PROTOTYPE
 
 /* (a * b).sum() */
 TARGET static REAL LOOP(dot)(const REAL *restrict a, const REAL *restrict b, int n) {
@@ -27,12 +32,12 @@ TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *re
 INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL *restrict contexts,
                                                const REAL *restrict centre, const int *restrict slots, int count, int skip,
                                                int stride) {
-    REAL sum[BLOCK] = {0};
+    REAL sum[LANES] = {0};
     for (int j = 0; j < count; j++) {
         const REAL *context = contexts + (size_t)slots[j] * stride;
         if (j == skip) continue;
 #pragma omp simd
-        for (int d = 0; d < BLOCK; d++) {
+        for (int d = 0; d < LANES; d++) {
             REAL pre = context[d] + centre[d];
             sum[d] += pre > 0 ? pre : 0;
         }
@@ -41,10 +46,10 @@ INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL
 }
 
 /* hidden = relu(contexts[slots] + centre).sum(0), but for slots[skip]
- * contexts: (any, n), rows `stride` apart.  slots: (count,)  n: a multiple of BLOCK */
+ * contexts: (any, n), rows `stride` apart.  slots: (count,)  n: a multiple of LANES */
 TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts, const REAL *restrict centre,
                                   const int *restrict slots, int count, int skip, int stride, int n) {
-    for (int d = 0; d < n; d += BLOCK)
+    for (int d = 0; d < n; d += LANES)
         LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, count, skip, stride);
 }
 
@@ -53,7 +58,7 @@ INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, R
                                                     const REAL *restrict contexts, const REAL *restrict centre,
                                                     const REAL *restrict d_hidden, const int *restrict slots, int count,
                                                     int skip, int stride) {
-    REAL gain[BLOCK], sum[BLOCK];
+    REAL gain[LANES], sum[LANES];
     memcpy(gain, d_hidden, sizeof gain); /* a load under a condition would be a branch */
     memcpy(sum, d_centre, sizeof sum);
     for (int j = 0; j < count; j++) {
@@ -61,7 +66,7 @@ INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, R
         REAL *restrict d_context = d_contexts + (size_t)slots[j] * stride;
         if (j == skip) continue;
 #pragma omp simd
-        for (int d = 0; d < BLOCK; d++) {
+        for (int d = 0; d < LANES; d++) {
             REAL on = context[d] + centre[d] > 0 ? gain[d] : 0;
             d_context[d] += on;
             sum[d] += on;
@@ -75,111 +80,113 @@ INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, R
 TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre, const REAL *restrict contexts,
                                        const REAL *restrict centre, const REAL *restrict d_hidden,
                                        const int *restrict slots, int count, int skip, int stride, int n) {
-    for (int d = 0; d < n; d += BLOCK)
+    for (int d = 0; d < n; d += LANES)
         LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots, count, skip,
                                   stride);
 }
 
-/* d_mean += gain * (mean - row);  row += step * (mean - row)   row: INOUT */
-TARGET static void LOOP(pull)(REAL *restrict row, REAL *restrict d_mean, const REAL *restrict mean, REAL gain, REAL step,
-                              int n) {
+/* d_mean += gain * (mean - row);  into += step * (mean - row) */
+TARGET static void LOOP(pull)(REAL *into, REAL *restrict d_mean, const REAL *row, const REAL *restrict mean,
+                              REAL gain, REAL step, int n) {
 #pragma omp simd
     for (int d = 0; d < n; d++) {
         REAL diff = mean[d] - row[d];
         d_mean[d] += gain * diff;
-        row[d] += step * diff;
+        into[d] += step * diff;
     }
 }
 
-/* The same for many rows, four at a time; one row may come twice.                rows: (count,) addresses */
-TARGET static void LOOP(pull_rows)(REAL *const *rows, REAL *restrict d_mean, const REAL *restrict mean,
-                                   const REAL *restrict gains, const REAL *restrict steps, int count, int n) {
+/* The same for many rows, four at a time; a row may be there twice.          into, rows: (count,) addresses */
+TARGET static void LOOP(pull_rows)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
+                                   const REAL *restrict mean, const REAL *restrict gains,
+                                   const REAL *restrict steps, int count, int n) {
     int k = 0;
     for (; k + 4 <= count; k += 4) {
-        REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
+        const REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
+        REAL *into0 = into[k], *into1 = into[k + 1], *into2 = into[k + 2], *into3 = into[k + 3];
         REAL gain0 = gains[k], gain1 = gains[k + 1], gain2 = gains[k + 2], gain3 = gains[k + 3];
         REAL step0 = steps[k], step1 = steps[k + 1], step2 = steps[k + 2], step3 = steps[k + 3];
 #pragma omp simd
         for (int d = 0; d < n; d++) {
             REAL diff0 = mean[d] - row0[d];
-            row0[d] += step0 * diff0;
+            into0[d] += step0 * diff0;
             REAL diff1 = mean[d] - row1[d];
-            row1[d] += step1 * diff1;
+            into1[d] += step1 * diff1;
             REAL diff2 = mean[d] - row2[d];
-            row2[d] += step2 * diff2;
+            into2[d] += step2 * diff2;
             REAL diff3 = mean[d] - row3[d];
-            row3[d] += step3 * diff3;
+            into3[d] += step3 * diff3;
             d_mean[d] += (gain0 * diff0 + gain1 * diff1) + (gain2 * diff2 + gain3 * diff3);
         }
     }
-    for (; k < count; k++) LOOP(pull)(rows[k], d_mean, mean, gains[k], steps[k], n);
+    for (; k < count; k++) LOOP(pull)(into[k], d_mean, rows[k], mean, gains[k], steps[k], n);
 }
 
-/* A log-variance moves by at most 1 at once: single outliers must not make it jump. */
-INLINE TARGET static REAL LOOP(short_step)(REAL step) { return step > 1 ? 1 : step < -1 ? -1 : step; }
+/* A step, or as much of it as is allowed: single outliers must not make a log-variance jump. */
+INLINE TARGET static REAL LOOP(short_step)(REAL step, REAL longest) {
+    return step > longest ? longest : step < -longest ? -longest : step;
+}
 
-/* How a spherical posterior moves the rows it is compared with, each by its share in the loss:
- * gains: the slopes of its mean;  steps: how far a row's mean goes (implicit: the further the rate would overshoot, the more it is
- * held back);  moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2) */
+/* How a spherical posterior moves the rows it is compared with, each by its share in the loss.
+ * gains: the slopes of its mean
+ * steps: how far a row's mean goes (implicit: the more a rate would overshoot, the more it is damped)
+ * moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2) */
 TARGET static void LOOP(plan_moves)(REAL *restrict gains, REAL *restrict steps, REAL *restrict moves,
                                     const REAL *restrict shares, const REAL *restrict precisions,
-                                    const REAL *restrict distances, REAL variance, REAL mean_rate, REAL log_variance_rate,
-                                    REAL size, int count) {
+                                    const REAL *restrict distances, REAL variance, const Descent *rule, REAL size,
+                                    int count) {
+    const Descent by = *rule;
 #pragma omp simd
     for (int k = 0; k < count; k++) {
         REAL gain = shares[k] * precisions[k];
         REAL strength = gain < 0 ? -gain : gain;
-        REAL move = log_variance_rate * shares[k] * ((variance + distances[k] / size) * precisions[k] - 1);
+        REAL move = by.log_variance_rate * shares[k] * ((variance + distances[k] / size) * precisions[k] - 1);
         gains[k] = gain;
-        steps[k] = mean_rate * gain / (1 + mean_rate * strength);
-        moves[k] = LOOP(short_step)(move);
+        steps[k] = by.mean_rate * gain / (1 + by.damping * strength);
+        moves[k] = LOOP(short_step)(move, by.longest_step);
     }
 }
 
-/* The same without the update: d_row -= gain * (mean - row) */
-TARGET static void LOOP(pull_gradient)(REAL *restrict d_row, REAL *restrict d_mean, const REAL *restrict row,
-                                       const REAL *restrict mean, REAL gain, int n) {
-#pragma omp simd
-    for (int d = 0; d < n; d++) {
-        REAL pull = gain * (mean[d] - row[d]);
-        d_mean[d] += pull;
-        d_row[d] -= pull;
-    }
+/* The exponents that `exponential` takes as they are; others count as the nearest of them. */
+INLINE TARGET static REAL LOOP(exponent)(REAL x) {
+    REAL above = x < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : x; /* what is not a number stays so */
+    return above > LARGEST_EXPONENT ? LARGEST_EXPONENT : above;
 }
 
-/* out = exp(x), also in place, for |x| <= 80: 2**k * p(r) with x = k log 2 + r, p of degree 6 (float: one unit in the last place or two). */
-TARGET static void LOOP(exponential)(REAL *out, const REAL *x, int n) {
-#if EXACT_EXP
-    for (int d = 0; d < n; d++) out[d] = exp(x[d]);
+/* exp(x) = 2**k * p(r) with x = k log 2 + r, p of degree 6 (float: one unit in the last place or two) */
+INLINE TARGET static REAL LOOP(power)(REAL x) {
+#if DENSVEC_DOUBLE
+    return exp(LOOP(exponent)(x));
 #else
-#pragma omp simd
-    for (int d = 0; d < n; d++) {
-        float k = x[d] * 1.44269504088896341f;
-        k = (k + 12582912.0f) - 12582912.0f; /* round to the nearest whole number: 1.5 * 2**23 has no room for a fraction */
-        float r = x[d] - k * 0.693359375f;
-        r += k * 2.12194440e-4f;
-        float p = 1.0f / 720.0f;
-        p = p * r + 1.0f / 120.0f;
-        p = p * r + 1.0f / 24.0f;
-        p = p * r + 1.0f / 6.0f;
-        p = p * r + 0.5f;
-        p = p * r + 1.0f;
-        p = p * r + 1.0f;
-        union { int32_t bits; float value; } power = {.bits = ((int32_t)k + 127) << 23};
-        out[d] = p * power.value;
-    }
+    /* 1.5 * 2**23 has no room for a fraction: adding it rounds, and leaves k in the low bits of the sum */
+    union { float value; uint32_t bits; } sum, two_to_k;
+    x = LOOP(exponent)(x);
+    sum.value = x * 1.44269504088896341f + 12582912.0f;
+    float k = sum.value - 12582912.0f;
+    float r = x - k * 0.693359375f;
+    r += k * 2.12194440e-4f;
+    float p = 1.0f / 720.0f;
+    p = p * r + 1.0f / 120.0f;
+    p = p * r + 1.0f / 24.0f;
+    p = p * r + 1.0f / 6.0f;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    two_to_k.bits = (sum.bits + 127) << 23;
+    return p * two_to_k.value;
 #endif
 }
 
-/* out = exp(-log_variance), as if the latter were within the bounds of `exponential` */
-TARGET static void LOOP(precisions)(REAL *restrict out, const REAL *restrict log_variance, int n) {
+/* out = exp(x), also in place */
+TARGET static void LOOP(exponential)(REAL *out, const REAL *x, int n) {
 #pragma omp simd
-    for (int d = 0; d < n; d++) {
-        REAL x = -log_variance[d];
-        x = x > 80 ? 80 : x;
-        out[d] = x < -80 ? -80 : x;
-    }
-    LOOP(exponential)(out, out, n);
+    for (int d = 0; d < n; d++) out[d] = LOOP(power)(x[d]);
+}
+
+/* out = exp(-log_variance), also in place */
+TARGET static void LOOP(precisions)(REAL *out, const REAL *log_variance, int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) out[d] = LOOP(power)(-log_variance[d]);
 }
 
 /* KL[q || row] + q's entropy's share, that is 1/2 sum((v_q + (mean - row)**2) / v_row + log v_row), diagonal.
@@ -196,12 +203,13 @@ TARGET static REAL LOOP(score_diagonal)(const REAL *restrict row, const REAL *re
     return sum / 2;
 }
 
-/* Diagonal `pull`, with weight the row's share in the loss: gradients of the posterior, then the row's own update.
- * row, log_variance: INOUT */
-TARGET static void LOOP(pull_diagonal)(REAL *restrict row, REAL *restrict log_variance, REAL *restrict d_mean,
-                                       REAL *restrict d_log_variance, const REAL *restrict precision,
-                                       const REAL *restrict mean, const REAL *restrict variance, REAL weight,
-                                       REAL mean_rate, REAL log_variance_rate, REAL bound, int n) {
+/* Diagonal `pull`, with weight the row's share in the loss: gradients of the posterior, then the row's changes.
+ * log_variance += log_variance_rate * weight * ((v_q + (mean - row)**2) / v_row - 1), a natural gradient */
+TARGET static void LOOP(pull_diagonal)(REAL *into, REAL *into_log_variance, REAL *restrict d_mean,
+                                       REAL *restrict d_log_variance, const REAL *row,
+                                       const REAL *restrict precision, const REAL *restrict mean,
+                                       const REAL *restrict variance, REAL weight, const Descent *rule, int n) {
+    const Descent by = *rule;
     REAL strength = weight < 0 ? -weight : weight;
 #pragma omp simd
     for (int d = 0; d < n; d++) {
@@ -209,100 +217,88 @@ TARGET static void LOOP(pull_diagonal)(REAL *restrict row, REAL *restrict log_va
         REAL gain = weight * precision[d];
         d_mean[d] += gain * diff;
         d_log_variance[d] += gain * variance[d] / 2;
-        row[d] += mean_rate * gain * diff / (1 + mean_rate * strength * precision[d]);
-        REAL step = log_variance_rate * weight * ((variance[d] + diff * diff) * precision[d] - 1);
-        REAL moved = log_variance[d] + LOOP(short_step)(step);
-        log_variance[d] = moved > bound ? bound : moved < -bound ? -bound : moved;
+        into[d] += by.mean_rate * gain * diff / (1 + by.damping * strength * precision[d]);
+        REAL step = by.log_variance_rate * weight * ((variance[d] + diff * diff) * precision[d] - 1);
+        REAL moved = into_log_variance[d] + LOOP(short_step)(step, by.longest_step);
+        into_log_variance[d] = moved > by.high ? by.high : moved < by.low ? by.low : moved;
     }
 }
 
-/* Move log-variances by what their stretch by a posterior is above the typical one, and a little to the typical log-variance.
+/* Cover a posterior: widen the log-variances that it stretches more than is typical, narrow the others, and draw
+ * all of them a little (shrink) to the typical log-variance. A row's stretch is the posterior's second moment about
+ * the row in units of the row's variance, (v_q + (mean - row)**2) / v_row.
  * typical: stretch and log-variance;  sums: += those of this row, means over its dimensions */
 TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_variance, const REAL *restrict row,
                                         const REAL *restrict precision, const REAL *restrict mean,
-                                        const REAL *restrict variance, const REAL *restrict typical, REAL rate, REAL shrink,
-                                        REAL bound, int n) {
+                                        const REAL *restrict variance, const REAL *restrict typical, REAL shrink,
+                                        const Descent *rule, int n) {
+    const Descent by = *rule;
     REAL stretches = 0, log_variances = 0;
 #pragma omp simd reduction(+ : stretches, log_variances)
     for (int d = 0; d < n; d++) {
         REAL diff = mean[d] - row[d];
         REAL stretch = (variance[d] + diff * diff) * precision[d];
-        REAL step = rate * (stretch - typical[0] + shrink * (typical[1] - log_variance[d]));
-        REAL moved = log_variance[d] + LOOP(short_step)(step);
+        REAL step = by.log_variance_rate * (stretch - typical[0] + shrink * (typical[1] - log_variance[d]));
+        REAL moved = log_variance[d] + LOOP(short_step)(step, by.longest_step);
         stretches += stretch;
         log_variances += log_variance[d];
-        log_variance[d] = moved > bound ? bound : moved < -bound ? -bound : moved;
+        log_variance[d] = moved > by.high ? by.high : moved < by.low ? by.low : moved;
     }
     sums[0] += stretches / n;
     sums[1] += log_variances / n;
 }
 
-/* pull_diagonal without the update. */
-TARGET static void LOOP(pull_diagonal_gradient)(REAL *restrict d_row, REAL *restrict d_row_log_variance,
-                                                REAL *restrict d_mean, REAL *restrict d_log_variance,
-                                                const REAL *restrict row, const REAL *restrict precision,
-                                                const REAL *restrict mean, const REAL *restrict variance, REAL weight,
-                                                int n) {
-#pragma omp simd
-    for (int d = 0; d < n; d++) {
-        REAL diff = mean[d] - row[d];
-        REAL gain = weight * precision[d];
-        d_mean[d] += gain * diff;
-        d_log_variance[d] += gain * variance[d] / 2;
-        d_row[d] -= gain * diff;
-        d_row_log_variance[d] += weight * (1 - (variance[d] + diff * diff) * precision[d]) / 2;
-    }
-}
-
-/* Copy up to BLOCK numbers and fill the rest. */
+/* Copy up to LANES numbers and fill the rest. */
 INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restrict values, int count, REAL fill) {
-    for (int d = 0; d < BLOCK; d++) block[d] = d < count ? values[d] : fill;
+    for (int d = 0; d < LANES; d++) block[d] = d < count ? values[d] : fill;
 }
 
-/* The hinge of positives against the same negatives: (weights[:, None] * relu(margin + positives[:, None] - negatives)).sum().
+/* The hinge of positives against the same negatives:
+ * (weights[:, None] * relu(margin + positives[:, None] - negatives)).sum()
  * pulls, pushes: the weights of the active pairs, summed for each positive and for each negative, OUT */
-TARGET static REAL LOOP(contrast)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
-                                  const REAL *restrict negatives, const REAL *restrict weights, REAL margin, int count,
-                                  int n) {
-    REAL block[BLOCK], active[BLOCK], sums[BLOCK] = {0}, sum = 0;
-    for (int k = 0; k < n; k += BLOCK) {
-        int width = n - k < BLOCK ? n - k : BLOCK;
+TARGET static REAL LOOP(hinge)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
+                               const REAL *restrict negatives, const REAL *restrict weights, REAL margin, int count,
+                               int n) {
+    REAL block[LANES], active[LANES], sums[LANES] = {0}, sum = 0;
+    for (int k = 0; k < n; k += LANES) {
+        int width = n - k < LANES ? n - k : LANES;
         LOOP(padded)(block, negatives + k, width, (REAL)INFINITY);
-        for (int d = 0; d < BLOCK; d++) active[d] = 0;
+        for (int d = 0; d < LANES; d++) active[d] = 0;
         for (int j = 0; j < count; j++) {
             REAL bar = positives[j] + margin, weight = weights[j];
 /* two loops: in one, the compiler makes a branch of the condition and no vector code */
 #pragma omp simd
-            for (int d = 0; d < BLOCK; d++) sums[d] += bar - block[d] > 0 ? weight * (bar - block[d]) : 0;
+            for (int d = 0; d < LANES; d++) sums[d] += bar - block[d] > 0 ? weight * (bar - block[d]) : 0;
 #pragma omp simd
-            for (int d = 0; d < BLOCK; d++) active[d] += bar - block[d] > 0 ? weight : 0;
+            for (int d = 0; d < LANES; d++) active[d] += bar - block[d] > 0 ? weight : 0;
         }
         for (int d = 0; d < width; d++) pushes[k + d] = active[d];
     }
-    for (int j = 0; j < count; j += BLOCK) {
-        int width = count - j < BLOCK ? count - j : BLOCK;
+    for (int j = 0; j < count; j += LANES) {
+        int width = count - j < LANES ? count - j : LANES;
         LOOP(padded)(block, positives + j, width, (REAL)-INFINITY);
-        for (int d = 0; d < BLOCK; d++) active[d] = 0;
+        for (int d = 0; d < LANES; d++) active[d] = 0;
         for (int k = 0; k < n; k++) {
             REAL bar = negatives[k] - margin;
 #pragma omp simd
-            for (int d = 0; d < BLOCK; d++) active[d] += block[d] - bar > 0 ? 1 : 0;
+            for (int d = 0; d < LANES; d++) active[d] += block[d] - bar > 0 ? 1 : 0;
         }
         for (int d = 0; d < width; d++) pulls[j + d] = weights[j + d] * active[d];
     }
-    for (int d = 0; d < BLOCK; d++) sum += sums[d];
+    for (int d = 0; d < LANES; d++) sum += sums[d];
     return sum;
 }
 
-/* One step of Adam on n weights; rate holds the bias corrections. weights, first, second: INOUT */
+/* One step of Adam on n weights, whose gradient is scale * gradient. weights, first, second: INOUT */
 TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL *restrict second,
-                              const REAL *restrict gradient, REAL scale, REAL rate, REAL epsilon, int n) {
+                              const REAL *restrict gradient, REAL scale, const Adam *rule, int n) {
+    const Adam by = *rule;
 #pragma omp simd
     for (int d = 0; d < n; d++) {
         REAL g = scale * gradient[d];
-        first[d] += (REAL)0.1 * (g - first[d]);
-        second[d] += (REAL)0.001 * (g * g - second[d]);
-        weights[d] -= rate * first[d] / (SQUARE_ROOT(second[d]) + epsilon);
+        first[d] += by.first_weight * (g - first[d]);
+        second[d] += by.second_weight * (g * g - second[d]);
+        weights[d] -= by.rate * first[d] / (SQUARE_ROOT(second[d]) + by.epsilon);
     }
 }
 
@@ -345,28 +341,29 @@ TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, 
     LOOP(products)(distances, rows, x, count, n, 1);
 }
 
-/* change += gains @ rows;  rows += outer(gains, x)             rows: (count,) addresses, one of them perhaps twice
- * rows, change: INOUT */
-TARGET static void LOOP(exchange)(REAL *const *rows, REAL *restrict change, const REAL *restrict gains,
-                                  const REAL *restrict x, int count, int n) {
+/* change += gains @ rows;  into += outer(gains, x)       into, rows: (count,) addresses, one of them perhaps twice */
+TARGET static void LOOP(exchange)(REAL *const *into, REAL *restrict change, REAL *const *rows,
+                                  const REAL *restrict gains, const REAL *restrict x, int count, int n) {
     int k = 0;
     for (; k + 2 <= count; k += 2) {
-        REAL *first = rows[k], *second = rows[k + 1], gain = gains[k], other = gains[k + 1];
+        const REAL *row0 = rows[k], *row1 = rows[k + 1];
+        REAL *into0 = into[k], *into1 = into[k + 1], gain0 = gains[k], gain1 = gains[k + 1];
 #pragma omp simd
         for (int d = 0; d < n; d++) {
-            REAL a = first[d];
-            first[d] = a + gain * x[d];
-            REAL b = second[d];
-            second[d] = b + other * x[d];
-            change[d] += gain * a + other * b;
+            REAL a = row0[d];
+            into0[d] += gain0 * x[d];
+            REAL b = row1[d];
+            into1[d] += gain1 * x[d];
+            change[d] += gain0 * a + gain1 * b;
         }
     }
     for (; k < count; k++) {
-        REAL *row = rows[k], gain = gains[k];
+        const REAL *row = rows[k];
+        REAL *into0 = into[k], gain = gains[k];
 #pragma omp simd
         for (int d = 0; d < n; d++) {
             change[d] += gain * row[d];
-            row[d] += gain * x[d];
+            into0[d] += gain * x[d];
         }
     }
 }
@@ -379,7 +376,7 @@ TARGET static void LOOP(squares)(REAL *restrict out, const REAL *restrict a, con
 
 /* log(x), x > 0 and normal: x = 2**k * m, m from 1/sqrt(2) to sqrt(2), log m = 2 atanh((m - 1) / (m + 1)) */
 INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
-#if EXACT_EXP
+#if DENSVEC_DOUBLE
     return log(x);
 #else
     union { float value; int32_t bits; } number = {.value = x};
@@ -390,10 +387,10 @@ INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
 #endif
 }
 
-/* Minus the energy of each dimension of two Gaussians a and b, and their sum:
+/* The cost, minus the energy, of each dimension of two Gaussians a and b; and their sum:
  * KL[a || b] = ((v_a + square) / v_b + log v_b - log v_a - 1) / 2, or
  * minus their log expected likelihood, but for a constant, (square / (v_a + v_b) + log(v_a + v_b)) / 2 */
-TARGET static REAL LOOP(energies)(REAL *restrict costs, const REAL *restrict squares, const REAL *log_variance_a,
+TARGET static REAL LOOP(costs)(REAL *restrict costs, const REAL *restrict squares, const REAL *log_variance_a,
                                   const REAL *variance_a, const REAL *log_variance_b, const REAL *variance_b, int likelihood,
                                   int n) {
     REAL sum = 0;
@@ -438,51 +435,37 @@ TARGET static void LOOP(slopes)(REAL *restrict gain, REAL *restrict d_a, REAL *r
     }
 }
 
-/* `pull` with a gain for each dimension, and an implicit step: at no rate does a row move beyond the mean.
- * curvature += |gain|.                                         row, d_mean, curvature: INOUT */
-TARGET static void LOOP(pull_each)(REAL *restrict row, REAL *restrict d_mean, REAL *restrict curvature,
-                                   const REAL *restrict mean, const REAL *restrict gain, REAL rate, int n) {
+/* `pull` with a gain for each dimension and an implicit step: at no rate does a row move beyond the mean.
+ * curvature += |gain|                                                         into, d_mean, curvature: INOUT */
+TARGET static void LOOP(pull_each)(REAL *into, REAL *restrict d_mean, REAL *restrict curvature, const REAL *row,
+                                   const REAL *restrict mean, const REAL *restrict gain, const Descent *rule, int n) {
+    const Descent by = *rule;
 #pragma omp simd
     for (int d = 0; d < n; d++) {
         REAL pull = gain[d] * (mean[d] - row[d]);
         REAL strength = gain[d] < 0 ? -gain[d] : gain[d];
         d_mean[d] += pull;
         curvature[d] += strength;
-        row[d] += rate * pull / (1 + rate * strength);
+        into[d] += by.mean_rate * pull / (1 + by.damping * strength);
     }
 }
 
-/* The same without the update. */
-TARGET static void LOOP(pull_each_gradient)(REAL *restrict d_row, REAL *restrict d_mean, const REAL *restrict row,
-                                            const REAL *restrict mean, const REAL *restrict gain, int n) {
+/* log_variance -= rate * slope, by a step that is not too long, and never out of bounds   log_variance: INOUT */
+TARGET static void LOOP(descend)(REAL *restrict log_variance, const REAL *restrict slope, REAL rate,
+                                 const Descent *rule, int n) {
+    const Descent by = *rule;
 #pragma omp simd
     for (int d = 0; d < n; d++) {
-        REAL pull = gain[d] * (mean[d] - row[d]);
-        d_mean[d] += pull;
-        d_row[d] -= pull;
+        REAL moved = log_variance[d] - LOOP(short_step)(rate * slope[d], by.longest_step);
+        log_variance[d] = moved > by.high ? by.high : moved < by.low ? by.low : moved;
     }
 }
 
-/* x -= rate * slope, at most 1 at once and never out of [low, high] */
-TARGET static void LOOP(descend)(REAL *restrict x, const REAL *restrict slope, REAL rate, REAL low, REAL high, int n) {
-#pragma omp simd
-    for (int d = 0; d < n; d++) {
-        REAL step = rate * slope[d];
-        step = step > 1 ? 1 : step < -1 ? -1 : step;
-        REAL moved = x[d] - step;
-        x[d] = moved > high ? high : moved < low ? low : moved;
-    }
-}
+/* The loops of this instruction set. */
+#define MEMBER(RESULT, name, arguments) .name = LOOP(name),
+static const Loops LOOP(loops) = {FOR_EACH_LOOP(MEMBER)};
+#undef MEMBER
 
-/* The table of this number type and instruction set. */
-static const JOIN(Loops, REAL_NAME) LOOP(loops) = {
-    LOOP(dot), LOOP(add_scaled), LOOP(relu_sum), LOOP(relu_sum_back), LOOP(pull), LOOP(pull_rows),
-    LOOP(plan_moves), LOOP(pull_gradient), LOOP(exponential), LOOP(precisions), LOOP(score_diagonal), LOOP(pull_diagonal), LOOP(cover_diagonal), LOOP(pull_diagonal_gradient),
-    LOOP(contrast), LOOP(adam), LOOP(dots), LOOP(distances), LOOP(exchange),
-    LOOP(squares), LOOP(energies), LOOP(slopes), LOOP(pull_each), LOOP(pull_each_gradient), LOOP(descend),
-};
-
-#undef BLOCK
 #undef LOOP
 #undef JOIN
 #undef JOIN_

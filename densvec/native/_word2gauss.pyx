@@ -4,22 +4,20 @@ For a centre w, a word c of its window and a negative n, the loss is
 
     max(0, margin - E(w, c) + E(w, n))
 
-with the energy E(w, c) = -KL[c || w], or -KL[w || c], or the log expected likelihood log N(0; mean_w - mean_c, v_w + v_c).
-All pairs of a centre take one step together: first its positives and negatives move, then the centre itself.
+with the energy E(w, c) = -KL[c || w], or -KL[w || c], or the log expected likelihood
+log N(0; mean_w - mean_c, v_w + v_c). All pairs of a centre take one step together: first its positives and
+negatives move, then the centre itself.
 
-The code is written for float and double: training uses float, the gradient check double.
+A check of the gradients runs the same step, into other arrays, at rates below 0 and without damping and bounds.
 """
 
-from cython cimport floating
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
-from densvec.native._vector cimport (
-    add_scaled, descend, distances, dot, energies, exponential, pull, pull_each, pull_each_gradient, pull_gradient, slopes,
-    squares,
-)
+from densvec.native._vector cimport REAL, Descent, Loops
 from densvec.native._windows cimport (
-    Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of, prefetch,
+    Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
+    number_type, positive_count, prefetch,
 )
 
 import numpy as np
@@ -30,274 +28,249 @@ cdef enum:
 ENERGIES = ("kl", "reverse_kl", "expected_likelihood")
 
 cdef double LARGEST_RATE = 1e6   # steps are bounded: beyond this a rate changes nothing but may overflow
-
+cdef double LONGEST_STEP = 1     # of a log-variance
 
 cdef struct Tables:
-    int size                     # D
-    int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
-    void* means                  # (V, D)
-    void* log_variances          # (V, spread)
-
-cdef struct Gradients:           # where gradients go instead, when nothing is to be trained
-    void* means
-    void* log_variances
-
-cdef struct Settings:
-    double margin
-    int energy
-    double low                   # bounds of the log-variances
-    double high
-    double longest               # of the means
-    double mean_rate
-    double log_variance_rate
+    REAL* means                  # (V, D)
+    REAL* log_variances          # (V, spread)
 
 cdef struct Scratch:             # TMP; a target is a word that the centre is compared with
     int* targets                 # positives, then negatives
-    void** rows                  # (targets,) their means, spherical only
-    void* costs                  # (targets,) minus the energy
-    void* shares                 # (targets,) derivative of the loss by the cost
-    void* weights                # (targets,) of the positives
-    void* variances              # (targets, spread)
-    void* squares                # (targets, spread) squared distances; spherical: their mean over the dimensions
-    void* gains                  # (targets,) or (D,): slopes of the costs in the means,
-    void* d_row                  # in the targets' log-variances
-    void* d_centre               # and in the centre's
-    void* mean                   # (D,) of the centre
-    void* log_variance           # (spread,) of the centre, spherical: as often as there are targets
-    void* variance               # the same
-    void* d_mean                 # (D,) gradient of the centre's mean
-    void* curvature              # (D,) or (1,)
-    void* d_log_variance         # (spread,)
+    REAL** rows                  # (targets,) their means, spherical only
+    REAL* costs                  # (targets,) minus the energy
+    REAL* shares                 # (targets,) derivative of the loss by the cost
+    REAL* weights                # (targets,) of the positives
+    REAL* variances              # (targets, spread)
+    REAL* squares                # (targets, spread) squared distances; spherical: their mean over the dimensions
+    REAL* gains                  # (targets,) or (D,): slopes of the costs in the means,
+    REAL* d_row                  # in the targets' log-variances
+    REAL* d_centre               # and in the centre's
+    REAL* mean                   # (D,) of the centre
+    REAL* log_variance           # (spread,) of the centre, spherical: once for each target
+    REAL* variance               # the same
+    REAL* d_mean                 # (D,) gradient of the centre's mean
+    REAL* curvature              # (D,) or (1,)
+    REAL* d_log_variance         # (spread,)
 
 cdef struct Totals:
     double hinge
     long long centres
 
+cdef struct Step:                # everything that a step needs
+    const Loops* loops
+    int size                     # D
+    int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
+    int energy
+    double margin
+    Tables tables                # what is compared
+    Tables into                  # what changes: the same, or gradients
+    Descent descent              # how
+    double longest               # that a mean may be
+    Windows windows
+    Scratch scratch
+    Totals totals
 
-cdef inline floating weigh(const void* loops, int energy, floating* costs, const floating* squares,
-                           const floating* log_variance, const floating* variance, const floating* centre_log_variance,
-                           const floating* centre_variance, int n) noexcept nogil:
-    """Set minus the energy of n dimensions and return its sum."""
-    if energy == KL:
-        return energies(loops, costs, squares, log_variance, variance, centre_log_variance, centre_variance, False, n)
+
+cdef inline REAL find_costs(Step* step, REAL* costs, const REAL* squares, const REAL* log_variance,
+                            const REAL* variance, int n) noexcept nogil:
+    """Set the cost, minus the energy, of n dimensions of the centre and a target, and return their sum."""
+    loops, s = step.loops, &step.scratch
+    if step.energy == KL:
+        return loops.costs(costs, squares, log_variance, variance, s.log_variance, s.variance, False, n)
+    return loops.costs(costs, squares, s.log_variance, s.variance, log_variance, variance,
+                       step.energy == LIKELIHOOD, n)
+
+
+cdef inline void find_slopes(Step* step, const REAL* squares, const REAL* variance, REAL weight,
+                             int n) noexcept nogil:
+    """Set the slopes of the costs of n dimensions: gains, d_row and d_centre."""
+    loops, s = step.loops, &step.scratch
+    if step.energy == KL:
+        loops.slopes(s.gains, s.d_row, s.d_centre, squares, variance, s.variance, weight, False, n)
     else:
-        return energies(loops, costs, squares, centre_log_variance, centre_variance, log_variance, variance,
-                        energy == LIKELIHOOD, n)
+        loops.slopes(s.gains, s.d_centre, s.d_row, squares, s.variance, variance, weight,
+                     step.energy == LIKELIHOOD, n)
 
 
-cdef inline void differentiate(const void* loops, int energy, floating* gains, floating* d_row, floating* d_centre,
-                               const floating* squares, const floating* variance, const floating* centre_variance,
-                               floating weight, int n) noexcept nogil:
-    """Set the slopes of minus the energy of n dimensions."""
-    if energy == KL:
-        slopes(loops, gains, d_row, d_centre, squares, variance, centre_variance, weight, False, n)
-    else:
-        slopes(loops, gains, d_centre, d_row, squares, centre_variance, variance, weight, energy == LIKELIHOOD, n)
-
-
-cdef void compare(const void* loops, Tables* tables, Settings* settings, Scratch* scratch, size_t centre, int count,
-                  floating* costs) noexcept nogil:
+cdef void compare(Step* step, size_t centre, int count) noexcept nogil:
     """Fill mean, log_variance, variance, squares, variances and costs."""
-    cdef int D = tables.size, k
-    cdef size_t row
-    cdef floating* means = <floating*> tables.means
-    cdef floating* log_variances = <floating*> tables.log_variances
-    cdef floating* mean = <floating*> scratch.mean
-    cdef floating* log_variance = <floating*> scratch.log_variance
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating* variances = <floating*> scratch.variances
-    cdef floating* gaps = <floating*> scratch.squares
-    cdef floating* each = <floating*> scratch.gains
-    cdef floating** rows = <floating**> scratch.rows
-    memcpy(mean, means + centre * D, D * sizeof(floating))
-    if tables.spread == 1:
+    cdef int D = step.size, k
+    cdef size_t row, begins
+    loops, s = step.loops, &step.scratch
+    means, log_variances, costs, each = step.tables.means, step.tables.log_variances, s.costs, s.gains
+    memcpy(s.mean, means + centre * D, D * sizeof(REAL))
+    if step.spread == 1:
         for k in range(count):
-            row = scratch.targets[k]
-            rows[k] = means + row * D
+            row = s.targets[k]
+            s.rows[k] = means + row * D
             each[k] = log_variances[row]
-            log_variance[k] = log_variances[centre]
-        distances(loops, gaps, rows, mean, count, D)
+            s.log_variance[k] = log_variances[centre]
+        loops.distances(s.squares, s.rows, s.mean, count, D)
         for k in range(count):
-            gaps[k] /= D
-        exponential(loops, variances, each, count)
-        exponential(loops, variance, log_variance, count)
-        weigh(loops, settings.energy, costs, gaps, each, variances, log_variance, variance, count)
+            s.squares[k] /= D
+        loops.exponential(s.variances, each, count)
+        loops.exponential(s.variance, s.log_variance, count)
+        find_costs(step, costs, s.squares, each, s.variances, count)
         for k in range(count):
             costs[k] *= D
     else:
-        memcpy(log_variance, log_variances + centre * D, D * sizeof(floating))
-        exponential(loops, variance, log_variance, D)
+        memcpy(s.log_variance, log_variances + centre * D, D * sizeof(REAL))
+        loops.exponential(s.variance, s.log_variance, D)
         for k in range(count):
-            row = scratch.targets[k]
-            squares(loops, gaps + k * D, mean, means + row * D, D)
-            exponential(loops, variances + k * D, log_variances + row * D, D)
-            costs[k] = weigh(loops, settings.energy, each, gaps + k * D, log_variances + row * D, variances + k * D,
-                             log_variance, variance, D)
+            row = s.targets[k]
+            begins = <size_t> k * D
+            loops.squares(s.squares + begins, s.mean, means + row * D, D)
+            loops.exponential(s.variances + begins, log_variances + row * D, D)
+            costs[k] = find_costs(step, each, s.squares + begins, log_variances + row * D,
+                                  s.variances + begins, D)
 
 
-cdef inline void hold(const void* loops, floating* row, double longest, int D) noexcept nogil:
+cdef inline void shorten(Step* step, REAL* mean) noexcept nogil:
     """Shorten a mean that is longer than it may be."""
-    cdef double square = dot(loops, row, row, D)
-    cdef floating scale
+    cdef double square = step.loops.dot(mean, mean, step.size)
+    cdef REAL scale
     cdef int d
-    if square > longest * longest:
-        scale = longest / sqrt(square)
-        for d in range(D):
-            row[d] *= scale
+    if square > step.longest * step.longest:
+        scale = step.longest / sqrt(square)
+        for d in range(step.size):
+            mean[d] *= scale
 
 
-cdef void move(const void* loops, Tables* tables, Gradients* gradients, Settings* settings, Scratch* scratch, size_t centre,
-               int count, const floating* shares) noexcept nogil:
+cdef void move(Step* step, size_t centre, int count) noexcept nogil:
     """Pull the targets to the centre by their shares, or push them away; then move the centre."""
-    cdef int D = tables.size, spread = tables.spread, k, d
-    cdef size_t row
-    cdef floating* means = <floating*> tables.means
-    cdef floating* log_variances = <floating*> tables.log_variances
-    cdef floating* mean = <floating*> scratch.mean
-    cdef floating* variance = <floating*> scratch.variance
-    cdef floating* variances = <floating*> scratch.variances
-    cdef floating* gaps = <floating*> scratch.squares
-    cdef floating* gains = <floating*> scratch.gains
-    cdef floating* d_row = <floating*> scratch.d_row
-    cdef floating* d_centre = <floating*> scratch.d_centre
-    cdef floating* d_mean = <floating*> scratch.d_mean
-    cdef floating* curvature = <floating*> scratch.curvature
-    cdef floating* d_log_variance = <floating*> scratch.d_log_variance
-    cdef floating mean_rate = settings.mean_rate, low = settings.low, high = settings.high, share, gain
-    # Natural gradient: the Fisher information of a log-variance is D / 2, or 1/2 in each dimension.
-    cdef floating log_variance_rate = 2 * settings.log_variance_rate
-    memset(d_mean, 0, D * sizeof(floating))
-    memset(curvature, 0, spread * sizeof(floating))
-    memset(d_log_variance, 0, spread * sizeof(floating))
+    cdef int D = step.size, spread = step.spread, k, d
+    cdef size_t row, begins
+    cdef REAL rate = step.descent.mean_rate, damping = step.descent.damping, share, gain
+    cdef REAL log_variance_rate = step.descent.log_variance_rate
+    loops, s, descent = step.loops, &step.scratch, &step.descent
+    means, into, into_log_variances = step.tables.means, step.into.means, step.into.log_variances
+    memset(s.d_mean, 0, D * sizeof(REAL))
+    memset(s.curvature, 0, spread * sizeof(REAL))
+    memset(s.d_log_variance, 0, spread * sizeof(REAL))
     if spread == 1:
-        differentiate(loops, settings.energy, gains, d_row, d_centre, gaps, variances, variance, <floating> 1, count)
+        find_slopes(step, s.squares, s.variances, 1, count)
     for k in range(count):
-        share = shares[k]
+        share = s.shares[k]
         if share == 0:
             continue
-        row = scratch.targets[k]
+        row = s.targets[k]
         if spread == 1:
-            gain = share * gains[k]
-            d_log_variance[0] += share * d_centre[k]
-            curvature[0] += <floating> fabs(gain)
-            if gradients != NULL:
-                pull_gradient(loops, (<floating*> gradients.means) + row * D, d_mean, means + row * D, mean, gain, D)
-                (<floating*> gradients.log_variances)[row] += share * D * d_row[k]
-                continue
-            pull(loops, means + row * D, d_mean, mean, gain, mean_rate * gain / (1 + mean_rate * <floating> fabs(gain)), D)
-            descend(loops, log_variances + row, d_row + k, log_variance_rate * share, low, high, 1)
+            gain = share * s.gains[k]
+            s.d_log_variance[0] += share * s.d_centre[k]
+            s.curvature[0] += <REAL> fabs(gain)
+            loops.pull(into + row * D, s.d_mean, means + row * D, s.mean, gain,
+                       rate * gain / (1 + damping * <REAL> fabs(gain)), D)
+            loops.descend(into_log_variances + row, s.d_row + k, log_variance_rate * share, descent, 1)
         else:
-            differentiate(loops, settings.energy, gains, d_row, d_centre, gaps + k * D, variances + k * D, variance,
-                          share, D)
-            add_scaled(loops, d_log_variance, <floating> 1, d_centre, D)
-            if gradients != NULL:
-                pull_each_gradient(loops, (<floating*> gradients.means) + row * D, d_mean, means + row * D, mean, gains, D)
-                add_scaled(loops, (<floating*> gradients.log_variances) + row * D, <floating> 1, d_row, D)
-                continue
-            pull_each(loops, means + row * D, d_mean, curvature, mean, gains, mean_rate, D)
-            descend(loops, log_variances + row * D, d_row, log_variance_rate, low, high, D)
+            begins = <size_t> k * D
+            find_slopes(step, s.squares + begins, s.variances + begins, share, D)
+            loops.add_scaled(s.d_log_variance, 1, s.d_centre, D)
+            loops.pull_each(into + row * D, s.d_mean, s.curvature, means + row * D, s.mean, s.gains, descent, D)
+            loops.descend(into_log_variances + row * D, s.d_row, log_variance_rate, descent, D)
         if share < 0 or spread > 1:  # a sphere pulled to another stays between them
-            hold(loops, means + row * D, settings.longest, D)
+            shorten(step, into + row * D)
 
-    if gradients != NULL:
-        add_scaled(loops, (<floating*> gradients.means) + centre * D, <floating> 1, d_mean, D)
-        add_scaled(loops, (<floating*> gradients.log_variances) + centre * spread, <floating> (D // spread), d_log_variance, spread)
-        return
+    # mean -= rate / (1 + damping * curvature) * d_mean
     if spread == 1:
-        add_scaled(loops, means + centre * D, -mean_rate / (1 + mean_rate * curvature[0]), d_mean, D)
+        loops.add_scaled(into + centre * D, -rate / (1 + damping * s.curvature[0]), s.d_mean, D)
     else:
         for d in range(D):
-            means[centre * D + d] -= mean_rate * d_mean[d] / (1 + mean_rate * curvature[d])
-    hold(loops, means + centre * D, settings.longest, D)
-    descend(loops, log_variances + centre * spread, d_log_variance, log_variance_rate, low, high, spread)
+            into[centre * D + d] -= rate * s.d_mean[d] / (1 + damping * s.curvature[d])
+    shorten(step, into + centre * D)
+    loops.descend(into_log_variances + centre * spread, s.d_log_variance, log_variance_rate, descent, spread)
 
 
-cdef void run(const void* loops, Tables* tables, Gradients* gradients, Settings* settings, Windows* windows, Scratch* scratch,
-              Totals* totals, floating* kind) noexcept nogil:
-    """Train on a chunk, or sum its gradients; `kind` only tells the number type."""
-    cdef int D = tables.size, i, positives, count
+cdef void run(Step* step) noexcept nogil:
+    """Take the step for each centre of a chunk."""
+    cdef int i, count
     cdef double hinge
-    cdef floating* costs = <floating*> scratch.costs
-    cdef floating* shares = <floating*> scratch.shares
+    windows, s = &step.windows, &step.scratch
     for i in range(windows.n):
         if i + 1 < windows.n:
-            prefetch(tables.means, negatives_of(windows, i + 1), negative_count(windows, i + 1), D * sizeof(floating))
-            prefetch(tables.log_variances, negatives_of(windows, i + 1), negative_count(windows, i + 1),
-                     tables.spread * sizeof(floating))
-        positives = windows.right[i] - windows.left[i]
-        if positives == 0:
+            negatives, count = negatives_of(windows, i + 1), negative_count(windows, i + 1)
+            prefetch(step.tables.means, negatives, count, step.size)
+            prefetch(step.tables.log_variances, negatives, count, step.spread)
+        if positive_count(windows, i) == 0:
             continue
-        count = list_targets(windows, i, scratch.targets)
-        compare(loops, tables, settings, scratch, windows.tokens[i], count, costs)
-        hinge = hinge_of(loops, windows, i, settings.margin, costs, <floating*> scratch.weights, shares)
-        totals.centres += 1
+        count = list_targets(windows, i, s.targets)
+        compare(step, windows.tokens[i], count)
+        hinge = hinge_of(step.loops, windows, i, step.margin, s.costs, s.weights, s.shares)
+        step.totals.centres += 1
         if not isfinite(hinge):  # never let a diverging run write into the tables; the loop stops on this loss
-            totals.hinge = INFINITY
+            step.totals.hinge = INFINITY
             continue
-        totals.hinge += hinge
-        move(loops, tables, gradients, settings, scratch, windows.tokens[i], count, shares)
+        step.totals.hinge += hinge
+        move(step, windows.tokens[i], count)
 
 
 cdef class Kernel:
     """The step bound to the arrays it trains: `means`, (V, D), and `log_variances`, (V, 1) or (V, D), of one dtype."""
 
-    cdef Tables tables
-    cdef Settings settings
+    cdef Step bound              # what all steps have in common
+    cdef double low, high, longest
     cdef dict arrays
-    cdef object dtype
-    cdef const void* loops
 
     def __init__(self, dict arrays, *, double margin, str energy, double low, double high, double longest,
                  str instruction_set=None):
         self.arrays = arrays  # keeps them alive
-        self.dtype = arrays["means"].dtype
-        self.loops = loops_for(self.dtype, instruction_set)
-        self.settings = Settings(margin, ENERGIES.index(energy), low, high, longest, 0, 0)
-        words, size = arrays["means"].shape
-        spread = arrays["log_variances"].shape[1]
+        size, spread = arrays["means"].shape[1], arrays["log_variances"].shape[1]
         if spread not in (1, size):
             raise ValueError(f"log_variances has {spread} columns; it needs 1 or {size}")
-        self.tables.size, self.tables.spread = size, spread
-        self.tables.means = address(arrays["means"], "means", self.dtype, (words, size))
-        self.tables.log_variances = address(arrays["log_variances"], "log_variances", self.dtype, (words, spread))
+        self.bound.loops = loops_for(instruction_set)
+        self.bound.size, self.bound.spread = size, spread
+        self.bound.margin, self.bound.energy = margin, ENERGIES.index(energy)
+        self.bound.tables = self._tables(arrays)
+        self.low, self.high, self.longest = low, high, longest
+
+    cdef Tables _tables(self, dict arrays) except *:
+        words, size, spread = len(self.arrays["means"]), self.bound.size, self.bound.spread
+        return Tables(
+            means=address(arrays["means"], "means", (words, size)),
+            log_variances=address(arrays["log_variances"], "log_variances", (words, spread)),
+        )
 
     def step(self, chunk, *, double mean, double log_variance):
         """Train on a chunk at these rates; return the sum of the hinge and the number of centres."""
-        cdef Settings settings = self.settings
-        settings.mean_rate = min(mean, LARGEST_RATE)
-        settings.log_variance_rate = min(log_variance, LARGEST_RATE)
-        return self._run(chunk, NULL, &settings)
+        cdef double rate = min(mean, LARGEST_RATE)
+        # Natural gradient: the Fisher information of a log-variance is D / 2, or 1/2 in each dimension.
+        cdef double log_variance_rate = 2 * min(log_variance, LARGEST_RATE)
+        cdef Descent descent = Descent(rate, rate, log_variance_rate, LONGEST_STEP, self.low, self.high)
+        return self._run(chunk, self.bound.tables, descent, self.longest)
 
     def gradients(self, chunk, dict into):
-        """Add a chunk's gradients to the arrays of `into`, which has the names and shapes of the kernel's arrays."""
-        cdef Gradients gradients
-        gradients.means = address(into["means"], "means", self.dtype, self.arrays["means"].shape)
-        gradients.log_variances = address(into["log_variances"], "log_variances", self.dtype, self.arrays["log_variances"].shape)
-        return self._run(chunk, &gradients, &self.settings)
+        """Add a chunk's gradients to the arrays of `into`, which are named and shaped as the kernel's arrays."""
+        cdef double dimensions = self.bound.size // self.bound.spread  # that share a log-variance
+        cdef Descent descent = Descent(-1, 0, -dimensions, INFINITY, -INFINITY, INFINITY)
+        return self._run(chunk, self._tables(into), descent, INFINITY)
 
-    cdef tuple _run(self, chunk, Gradients* gradients, Settings* settings):
-        cdef Windows windows
-        cdef Scratch scratch
-        cdef Totals totals = Totals(0, 0)
-        memory = find_windows(chunk, &windows)
-        if windows.widest == 0 or windows.per == 0:
+    cdef tuple _run(self, chunk, Tables into, Descent descent, double longest):
+        cdef Step step = self.bound
+        memory = find_windows(chunk, &step.windows)  # noqa: F841, what the windows point into
+        if step.windows.widest == 0 or step.windows.per == 0:
             return 0.0, 0
-        count = windows.widest + windows.per * (1 if windows.shared else windows.widest)
-        size, spread = self.tables.size, self.tables.spread
+        count, dtype = step.windows.most_targets, number_type()
         targets, rows = np.empty(count, np.int32), np.empty(count, np.uintp)
-        per_target, per_spread = np.empty((3, count), self.dtype), np.empty((2, count, spread), self.dtype)
-        others = np.empty((9, max(count, size)), self.dtype)
-        scratch.targets, scratch.rows = <int*> begin(targets), <void**> begin(rows)
-        scratch.costs, scratch.shares = <void*> begin(per_target[0]), <void*> begin(per_target[1])
-        scratch.weights = <void*> begin(per_target[2])
-        scratch.variances, scratch.squares = <void*> begin(per_spread[0]), <void*> begin(per_spread[1])
-        cdef void** pointers = &scratch.gains  # and those that follow it
-        for i in range(9):
-            pointers[i] = <void*> begin(others[i])
-        cdef bint single = self.dtype == np.float32
+        per_target, per_spread = np.empty((3, count), dtype), np.empty((2, count, step.spread), dtype)
+        others = np.empty((9, max(count, step.size)), dtype)
+        step.scratch = Scratch(
+            targets=<int*> begin(targets),
+            rows=<REAL**> begin(rows),
+            costs=<REAL*> begin(per_target[0]),
+            shares=<REAL*> begin(per_target[1]),
+            weights=<REAL*> begin(per_target[2]),
+            variances=<REAL*> begin(per_spread[0]),
+            squares=<REAL*> begin(per_spread[1]),
+            gains=<REAL*> begin(others[0]),
+            d_row=<REAL*> begin(others[1]),
+            d_centre=<REAL*> begin(others[2]),
+            mean=<REAL*> begin(others[3]),
+            log_variance=<REAL*> begin(others[4]),
+            variance=<REAL*> begin(others[5]),
+            d_mean=<REAL*> begin(others[6]),
+            curvature=<REAL*> begin(others[7]),
+            d_log_variance=<REAL*> begin(others[8]),
+        )
+        step.into, step.descent, step.longest, step.totals = into, descent, longest, Totals(0, 0)
         with nogil:
-            if single:
-                run(self.loops, &self.tables, gradients, settings, &windows, &scratch, &totals, <float*> NULL)
-            else:
-                run(self.loops, &self.tables, gradients, settings, &windows, &scratch, &totals, <double*> NULL)
-        return totals.hinge, totals.centres
+            run(&step)
+        return step.totals.hinge, step.totals.centres

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from densvec.native import _bsg, _skipgram, _word2gauss
+from densvec.native import (
+    _bsg,
+    _bsg_double,
+    _skipgram,
+    _skipgram_double,
+    _word2gauss,
+    _word2gauss_double,
+    kernel_for,
+)
 from densvec.training.backend import Backend, StepResult
 from densvec.training.settings import Bounds, GaussRates, Objective, Rates, check_margin
 from densvec.training.tables import bayesian_state, bayesian_tables
@@ -82,7 +90,7 @@ class BayesianSkipGramBackend(NativeBackend):
         self.rates = rates
         tables = bayesian_tables(wv)
         self._state = bayesian_state(tables) | _writable(state or {})
-        kernel = _bsg.Kernel(
+        kernel = kernel_for(wv.vectors, _bsg.Kernel, _bsg_double.Kernel)(
             tables,
             self._state,
             margin=objective.margin,
@@ -118,7 +126,8 @@ class SkipGramBackend(NativeBackend):
     def __init__(self, wv: KeyedDensities) -> None:
         assert wv.context_vectors is not None
         tables = {"means": wv.vectors, "context_vectors": wv.context_vectors}
-        super().__init__(tables, _skipgram.Kernel(tables))
+        kernel = kernel_for(wv.vectors, _skipgram.Kernel, _skipgram_double.Kernel)
+        super().__init__(tables, kernel(tables))
 
     def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
         """Train on one chunk at learning rate `alpha`; any thread may do so."""
@@ -156,7 +165,7 @@ class Word2GaussBackend(NativeBackend):
         self.rates = rates or GaussRates()
         bounds = bounds or Bounds()
         tables = {"means": wv.vectors, "log_variances": wv.log_variances}
-        kernel = _word2gauss.Kernel(
+        kernel = kernel_for(wv.vectors, _word2gauss.Kernel, _word2gauss_double.Kernel)(
             tables,
             margin=check_margin(margin),
             energy=check_energy(energy),

@@ -1,0 +1,1 @@
+from densvec.native._bsg import Kernel as Kernel

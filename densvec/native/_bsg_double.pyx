@@ -1,0 +1,1 @@
+include "_bsg.pyx"  # with double for REAL: see setup.py

@@ -1,0 +1,1 @@
+from densvec.native._skipgram import Kernel as Kernel

@@ -1,0 +1,1 @@
+include "_skipgram.pyx"  # with double for REAL: see setup.py

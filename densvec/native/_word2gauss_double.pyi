@@ -1,0 +1,1 @@
+from densvec.native._word2gauss import Kernel as Kernel
