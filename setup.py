@@ -57,7 +57,9 @@ setup(
             "initializedcheck": False,
             "embedsignature": True,
         },
-        nthreads=JOBS if sys.platform.startswith("linux") else 0,  # elsewhere the workers would start this script anew
+        nthreads=JOBS
+        if sys.platform.startswith("linux")
+        else 0,  # elsewhere the workers would start this script anew
     ),
     options={"build_ext": {"parallel": JOBS}},
 )

@@ -27,6 +27,7 @@ LISTED = 60_000  # sentences held in memory as token lists
 
 PEAK = """
 import sys
+from densvec import BayesianSkipGram
 from densvec.text.vocabulary import scan
 
 def kilobytes(field):
@@ -36,8 +37,13 @@ def kilobytes(field):
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")  # start the high-water mark anew: importing went above what is in use now
 before = kilobytes("VmHWM")
-raw = scan(corpus_file=sys.argv[1], workers=int(sys.argv[2]))
-print(raw.total_words, len(raw), before, kilobytes("VmHWM"))
+if sys.argv[3] == "count":
+    words = len(scan(corpus_file=sys.argv[1], workers=int(sys.argv[2])))
+else:
+    model = BayesianSkipGram(vector_size=4, workers=int(sys.argv[2]))
+    model.build_vocab(corpus_file=sys.argv[1])
+    words = len(model.wv)
+print(words, before, kilobytes("VmHWM"))
 """
 
 
@@ -175,15 +181,34 @@ def memory(path: Path, directory: Path) -> None:
             with open(repeated, "wb") as file:
                 for _ in range(times):
                     file.write(text)
-            output = subprocess.run(
-                [sys.executable, "-c", PEAK, repeated, str(workers)],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.split()
-            distinct, before, peak = map(int, output[1:])
+            distinct, megabytes = peak_memory(repeated, workers, "count")
             size = repeated.stat().st_size / 1e6
-            print(f"| {size:.0f} | {workers} | {distinct:,} | {(peak - before) / 1024:.1f} |", flush=True)
+            print(f"| {size:.0f} | {workers} | {distinct:,} | {megabytes:.1f} |", flush=True)
+    print()
+
+
+def peak_memory(path: Path, workers: int, what: str) -> tuple[int, float]:
+    """Return how many words a process of its own has counted ("count") or chosen ("build"), and its megabytes."""
+    command = [sys.executable, "-c", PEAK, str(path), str(workers), what]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    words, before, peak = map(int, output)
+    return words, (peak - before) / 1024
+
+
+def rare_words(directory: Path) -> None:
+    """Show what words cost that a vocabulary does not keep: 5 million distinct ones, of which 2% occur often."""
+    if not Path("/proc/self/clear_refs").exists():
+        return
+    path, distinct, frequent = directory / "rare.txt", 5_000_000, 100_000
+    with open(path, "w") as file:
+        for start in range(0, distinct, 10):
+            line = " ".join(f"word{i:07d}" for i in range(start, start + 10)) + "\n"
+            file.write(line * (6 if start < frequent else 1))
+    print(f"Peak memory of build_vocab for {distinct:,} distinct words, on top of the interpreter's:\n")
+    print("| threads | words kept | MB |\n|---|---|---|")
+    for workers in (1, 2):
+        kept, megabytes = peak_memory(path, workers, "build")
+        print(f"| {workers} | {kept:,} | {megabytes:.0f} |", flush=True)
     print()
 
 
@@ -196,6 +221,7 @@ def main(corpus_path: str | None = None) -> None:
             toy_language(200_000).write(path)
         chunks(path, counting(path))
         memory(path, directory)
+        rare_words(directory)
 
 
 if __name__ == "__main__":

@@ -49,11 +49,8 @@ def make_densities(words, size):
         variance_head=table(size, 1),
         variance_bias=table(1),
     )
-    wv = KeyedDensities(size, covariance="spherical", encoder=encoder)
-    wv.index_to_key, wv.key_to_index = list(words), {word: row for row, word in enumerate(words)}
-    wv.vectors, wv.log_variances = table(len(words), size), table(len(words), 1)
-    wv.expandos["count"] = np.arange(len(words), 0, -1)
-    return wv
+    means, log_variances = table(len(words), size), table(len(words), 1)
+    return KeyedDensities.from_arrays(list(words), means, log_variances=log_variances, encoder=encoder)
 
 
 def make_gensim(words, size):

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from densvec.checks import check_pairing
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
+from densvec.model.layout import Layout, TableLayout, uniform
+from densvec.model.parameters import (
+    SharedParameters,
+    anything,
+    choice,
+    given,
+    names_checked,
+    ns_exponent,
+    whole,
+)
 from densvec.model.state import Corpus, CorpusFile, TrimRule
 from densvec.training.backend import Backend
+from densvec.training.choice import check_native
 from densvec.training.native import SkipGramBackend
 from densvec.types import Array
 
 __all__ = ["SkipGram"]
 
-logger = logging.getLogger(__name__)
+
+@dataclass(init=False, repr=False, eq=False)
+class SkipGramParameters(SharedParameters):
+    """What a skip-gram is told: other defaults, which are gensim's."""
+
+    negative: int = whole(5, least=1)
+    ns_exponent: float | str = ns_exponent(0.75)
+    shrink_windows: bool = anything(True)
+    pairing: str = choice("paired", check_pairing)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        check_native(type(self).__name__, self.backend, self.device)
 
 
-class SkipGram(DensityModel):
+class SkipGram(DensityModel, SkipGramParameters):
     """Skip-gram with negative sampling (Mikolov et al., 2013): word vectors without densities.
 
     The vector x of a centre word predicts each word around it by that word's context vector y, against
@@ -33,64 +55,17 @@ class SkipGram(DensityModel):
 
     Parameters
     ----------
-    sentences : iterable of token lists, optional
-        The corpus, iterable more than once: a list, `densvec.corpora.LineSentence`, …
-    corpus_file : path, optional
-        A file with one sentence per line, in place of ``sentences``; the fastest way to train.
     vector_size : int
         Dimensions of the vectors.
     alpha : float
         Learning rate at the start.
-    window : int
-        Context words on either side of a centre word.
-    min_count : int
-        Ignore words that occur fewer times.
-    max_vocab_size : int, optional
-        Bound the memory of counting, by dropping rare words on the way.
-    sample : float
-        Threshold above which frequent words are thinned.
-    seed : int
-        Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits; several
-        workers write to the same tables without waiting for each other.
-    workers : int, optional
-        Threads; by default all cores that the process may use.
-    min_alpha : float
-        Learning rate at the end; it falls linearly with the words read.
-    sg, hs, null_word, hashfxn, compute_loss
-        Accepted for gensim's sake. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning here and are
-        errors; the others have no effect. Losses are always computed.
     negative : int
         Negatives drawn for each context word, or for each centre word when ``pairing="shared"``.
-    ns_exponent : float or "subsampled"
-        Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
-        text.
     cbow_mean : {0, 1}
         Whether `predict_output_word` takes the mean of the context's vectors or their sum.
-    epochs : int
-        Passes over the corpus.
-    trim_rule : callable, optional
-        ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
-    sorted_vocab : {0, 1}
-        Order words by descending count.
-    batch_words : int
-        Words of a chunk, the unit of work and of randomness.
-    callbacks : iterable
-        Objects with hooks, see `densvec.callbacks`; also used by ``train()``.
-    comment : str, optional
-        Stored and saved, nothing else.
-    max_final_vocab : int, optional
-        Keep at most so many words, by raising ``min_count``.
-    shrink_windows : bool
-        Draw each window's size from 1 to ``window``, as word2vec does.
     pairing : {"paired", "shared"}
         Whether each context word has negatives of its own, as in word2vec, or all those of a centre word have
         the same, which then count once for each of them. Shared ones train about three times as fast.
-    backend : {"auto", "native"}
-        What trains: the native kernel.
-    device : str, optional
-        None or "cpu".
-    show_progress : bool, optional
-        Draw a progress bar; by default in terminals and notebooks only.
 
     Attributes
     ----------
@@ -111,8 +86,7 @@ class SkipGram(DensityModel):
     True
     """
 
-    own_parameters = ("pairing",)
-
+    @names_checked
     def __init__(
         self,
         sentences: Corpus | None = None,
@@ -148,10 +122,7 @@ class SkipGram(DensityModel):
         device: str | None = None,
         show_progress: bool | None = None,
     ) -> None:
-        parameters = {name: value for name, value in locals().items() if name not in _OWN}
-        self.pairing = check_pairing(pairing)
-        check_native(type(self).__name__, backend, device)
-        super().__init__(**parameters)
+        super().__init__(given(locals()))
 
     @property
     def syn1neg(self) -> Array:
@@ -188,60 +159,22 @@ class SkipGram(DensityModel):
         >>> len(model.predict_output_word(["b", "c"], topn=2))
         2
         """
-        wv = self.wv
-        if wv.context_vectors is None:
-            raise RuntimeError("the model knows no words yet: build its vocabulary and train it first")
-        known = [wv.get_index(word) for word in context_words_list if word in wv]
-        if not known:
-            logger.warning("all the context words are unknown to the model")
-            return None
-        vectors = wv.vectors[known].astype(np.float64)
-        scores = wv.context_vectors @ (vectors.mean(0) if self.cbow_mean else vectors.sum(0))
-        probabilities = np.exp(scores - scores.max())
-        probabilities /= probabilities.sum()
-        best = np.argsort(-probabilities, kind="stable")[:topn]
-        return [(wv.index_to_key[i], float(probabilities[i])) for i in best]
+        return self.wv.predict_output_word(context_words_list, topn, average=bool(self.cbow_mean))
 
     # What the shared front asks of a model
 
     def _new_keyed(self) -> KeyedDensities:
         return KeyedDensities(self.vector_size, window=self.window)
 
-    def _start_tables(self, words: int, rng: np.random.Generator) -> None:
-        self.wv.vectors = self._start(words, rng)
-        self.wv.context_vectors = np.zeros((words, self.vector_size), np.float32)
-
-    def _grow_tables(self, added: int, rng: np.random.Generator) -> None:
-        self.wv._append_rows(self._start(added, rng), None)
-
-    def _start(self, words: int, rng: np.random.Generator) -> Array:
-        width = 0.5 / self.vector_size
-        return rng.uniform(-width, width, (words, self.vector_size)).astype(np.float32)
+    def layout(self) -> Layout:
+        """Return the layout of the model's tables: vectors and context vectors."""
+        size = self.vector_size
+        return Layout(
+            [
+                TableLayout("means", (size,), per_word=True, start=uniform(0.5 / size)),
+                TableLayout("context_vectors", (size,), per_word=True),
+            ]
+        )
 
     def _make_backend(self) -> Backend:
         return SkipGramBackend(self.wv)
-
-    def _saved_shapes(self, words: int) -> dict[str, tuple[int, ...]]:
-        return dict.fromkeys(("means", "context_vectors"), (words, self.vector_size))
-
-    def _bytes_per_word(self) -> dict[str, int]:
-        return dict.fromkeys(("means", "context_vectors"), 4 * self.vector_size)
-
-
-_OWN = {"self", "__class__", "pairing"}
-
-
-def check_pairing(pairing: str) -> str:
-    """Return how negatives are drawn, or say what is wrong with it."""
-    if pairing not in ("paired", "shared"):
-        raise ValueError(f"pairing={pairing!r} is unknown: use 'shared' or 'paired'")
-    return pairing
-
-
-def check_native(name: str, backend: str, device: str | None) -> None:
-    """Refuse what only the torch backend of the Bayesian Skip-gram can do."""
-    if backend == "torch" or device not in (None, "cpu"):
-        raise ValueError(
-            f"backend={backend!r}, device={device!r}: a {name} is trained on the CPU by its native kernel; leave "
-            "backend='auto' and device=None"
-        )

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from densvec.checks import check_covariance
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
+from densvec.model.layout import Layout, TableLayout, constant, uniform
+from densvec.model.parameters import (
+    SharedParameters,
+    choice,
+    given,
+    names_checked,
+    number,
+    rates_of,
+    whole,
+)
 from densvec.model.state import Corpus, CorpusFile, TrimRule
-from densvec.skipgram import check_native, check_pairing
 from densvec.training.backend import Backend
+from densvec.training.choice import check_native
 from densvec.training.native import Word2GaussBackend, check_energy
-from densvec.training.settings import Bounds, GaussRates, check_margin
-from densvec.types import Array
+from densvec.training.settings import Bounds, GaussRates
 
 __all__ = ["Word2Gauss"]
 
@@ -23,7 +33,34 @@ __all__ = ["Word2Gauss"]
 START = 0.05
 
 
-class Word2Gauss(DensityModel):
+@dataclass(init=False, repr=False, eq=False)
+class Word2GaussParameters(SharedParameters):
+    """What Word2Gauss is told besides."""
+
+    negative: int = whole(30, least=1)
+    margin: float = number(5.0)
+    energy: str = choice("kl", check_energy)
+    covariance: str = choice("spherical", check_covariance)
+    variance: float = number(1.0)
+    min_variance: float = number(0.05)
+    max_variance: float = number(20.0)
+    max_norm: float = number(100.0)
+    rates: Mapping[str, float] = rates_of(GaussRates)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        check_native(type(self).__name__, self.backend, self.device)
+        self._bounds()  # says what is wrong with them
+        if not self.min_variance <= self.variance <= self.max_variance:
+            raise ValueError(
+                f"variance={self.variance} is not between {self.min_variance} and {self.max_variance}, its bounds"
+            )
+
+    def _bounds(self) -> Bounds:
+        return Bounds(self.min_variance, self.max_variance, self.max_norm)
+
+
+class Word2Gauss(DensityModel, Word2GaussParameters):
     """Words as Gaussian densities, trained on pairs of words (Vilnis & McCallum, ICLR 2015).
 
     Every word has one density, which serves it as a centre and as a context. A word w must fit a word c of
@@ -45,54 +82,9 @@ class Word2Gauss(DensityModel):
 
     Parameters
     ----------
-    sentences : iterable of token lists, optional
-        The corpus, iterable more than once: a list, `densvec.corpora.LineSentence`, …
-    corpus_file : path, optional
-        A file with one sentence per line, in place of ``sentences``; the fastest way to train.
-    vector_size : int
-        Dimensions of the densities.
-    alpha : float
-        Learning rate at the start. The rates of the tables are multiples of it, see ``rates``.
-    window : int
-        Context words on either side of a centre word.
-    min_count : int
-        Ignore words that occur fewer times.
-    max_vocab_size : int, optional
-        Bound the memory of counting, by dropping rare words on the way.
-    sample : float
-        Threshold above which frequent words are thinned.
-    seed : int
-        Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits; several
-        workers write to the same tables without waiting for each other.
-    workers : int, optional
-        Threads; by default all cores that the process may use.
-    min_alpha : float
-        Learning rate at the end; it falls linearly with the words read.
-    sg, hs, null_word, cbow_mean, hashfxn, compute_loss
-        Accepted for gensim's sake. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning here and are
-        errors; the others have no effect. Losses are always computed.
     negative : int
         Negatives drawn for each centre word, or for each context word when ``pairing="paired"``. Shared ones
         cost little, and more of them are clearly better: 30 here.
-    ns_exponent : float or "subsampled"
-        Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
-        text.
-    epochs : int
-        Passes over the corpus.
-    trim_rule : callable, optional
-        ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
-    sorted_vocab : {0, 1}
-        Order words by descending count.
-    batch_words : int
-        Words of a chunk, the unit of work and of randomness.
-    callbacks : iterable
-        Objects with hooks, see `densvec.callbacks`; also used by ``train()``.
-    comment : str, optional
-        Stored and saved, nothing else.
-    max_final_vocab : int, optional
-        Keep at most so many words, by raising ``min_count``.
-    shrink_windows : bool
-        Draw each window's size from 1 to ``window``, as word2vec does.
     margin : float
         By how much the energy of a word and its context must pass that of the word and a negative.
     energy : {"kl", "reverse_kl", "expected_likelihood"}
@@ -100,8 +92,6 @@ class Word2Gauss(DensityModel):
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own. The
         loss is averaged over the negatives of a context word.
-    covariance : {"spherical", "diagonal"}
-        One variance for each density, or one for each of its dimensions.
     variance : float
         Variance of every word at the start, in each dimension.
     min_variance, max_variance, max_norm : float
@@ -109,12 +99,6 @@ class Word2Gauss(DensityModel):
         means are scaled by s and all variances by s²: without bounds the scale may drift for ever.
     rates : GaussRates or mapping, optional
         Learning rates of the tables, ``mean`` and ``log_variance``, as multiples of ``alpha``.
-    backend : {"auto", "native"}
-        What trains: the native kernel.
-    device : str, optional
-        None or "cpu".
-    show_progress : bool, optional
-        Draw a progress bar; by default in terminals and notebooks only.
 
     Attributes
     ----------
@@ -141,18 +125,7 @@ class Word2Gauss(DensityModel):
     True
     """
 
-    own_parameters = (
-        "margin",
-        "energy",
-        "pairing",
-        "covariance",
-        "variance",
-        "min_variance",
-        "max_variance",
-        "max_norm",
-        "rates",
-    )
-
+    @names_checked
     def __init__(
         self,
         sentences: Corpus | None = None,
@@ -196,58 +169,30 @@ class Word2Gauss(DensityModel):
         device: str | None = None,
         show_progress: bool | None = None,
     ) -> None:
-        parameters = {name: value for name, value in locals().items() if name not in _OWN}
-        if covariance not in ("spherical", "diagonal"):
-            raise ValueError(f"covariance={covariance!r} is unknown: use 'spherical' or 'diagonal'")
-        Bounds(min_variance, max_variance, max_norm)  # says what is wrong with them
-        if not min_variance <= variance <= max_variance:
-            raise ValueError(f"variance={variance} is not between {min_variance} and {max_variance}, its bounds")
-        check_native(type(self).__name__, backend, device)
-        self.margin = check_margin(margin)
-        self.energy = check_energy(energy)
-        self.pairing = check_pairing(pairing)
-        self.covariance = covariance
-        self.variance = variance
-        self.min_variance = min_variance
-        self.max_variance = max_variance
-        self.max_norm = max_norm
-        self.rates = asdict(rates if isinstance(rates, GaussRates) else GaussRates(**(rates or {})))
-        super().__init__(**parameters)
+        super().__init__(given(locals()))
 
     # What the shared front asks of a model
 
     def _new_keyed(self) -> KeyedDensities:
         return KeyedDensities(self.vector_size, covariance=self.covariance, window=self.window)
 
-    @property
-    def _variances(self) -> int:
-        """Numbers that make up one variance."""
-        return 1 if self.covariance == "spherical" else self.vector_size
-
-    def _start_tables(self, words: int, rng: np.random.Generator) -> None:
-        self.wv.vectors, self.wv.log_variances = self._start(words, rng)
-
-    def _grow_tables(self, added: int, rng: np.random.Generator) -> None:
-        self.wv._append_rows(*self._start(added, rng))
-
-    def _start(self, words: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        means = rng.uniform(-START, START, (words, self.vector_size)).astype(np.float32)
-        return means, np.full((words, self._variances), np.log(self.variance), np.float32)
+    def layout(self) -> Layout:
+        """Return the layout of the model's tables: means and log-variances."""
+        variances = 1 if self.covariance == "spherical" else self.vector_size
+        return Layout(
+            [
+                TableLayout("means", (self.vector_size,), per_word=True, start=uniform(START)),
+                TableLayout(
+                    "log_variances", (variances,), per_word=True, start=constant(float(np.log(self.variance)))
+                ),
+            ]
+        )
 
     def _make_backend(self) -> Backend:
         return Word2GaussBackend(
             self.wv,
             self.margin,
             self.energy,
-            Bounds(self.min_variance, self.max_variance, self.max_norm),
+            self._bounds(),
             GaussRates(**self.rates),
         )
-
-    def _saved_shapes(self, words: int) -> dict[str, tuple[int, ...]]:
-        return {"means": (words, self.vector_size), "log_variances": (words, self._variances)}
-
-    def _bytes_per_word(self) -> dict[str, int]:
-        return {"means": 4 * self.vector_size, "log_variances": 4 * self._variances}
-
-
-_OWN = {"self", "__class__", *Word2Gauss.own_parameters}

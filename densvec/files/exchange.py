@@ -47,14 +47,9 @@ def build(
     log_variances: Floats | None = None,
     counts: Any = None,
 ) -> Keyed:
-    """Return a KeyedDensities that takes over the given arrays; counts follow the order of the words if not given."""
-    wv = cls(means.shape[1], dtype=means.dtype)
-    wv.index_to_key = list(words)
-    wv.key_to_index = {word: i for i, word in enumerate(wv.index_to_key)}
-    wv.next_index = len(words)
-    wv.vectors, wv.log_variances = means, log_variances
-    wv.expandos["count"] = np.arange(len(words), 0, -1, dtype=np.int64) if counts is None else counts
-    return wv
+    """Return a KeyedDensities that takes over the given arrays; counts only tell the order if not given."""
+    attributes = None if counts is None else {"count": counts}
+    return cls.from_arrays(list(words), means, log_variances=log_variances, attributes=attributes)
 
 
 def load_word2vec(

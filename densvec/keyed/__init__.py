@@ -1,20 +1,28 @@
 """KeyedDensities: words and their densities, gensim's KeyedVectors and more.
 
-One module for each concept: `tables` (keys and rows), `growth` (attributes, new keys), `densities` (what only
-densities can answer), `similarity` (of named keys), `search` (most similar keys), `inference` (words in
-context), `evaluation` (gensim's two measures), `files` (saving and exchange), `retired` (names that gensim 4
-removed).
+Two modules are the ground for the others, `tables` (keys and rows) and `lookup` (what an item of a question stands
+for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
+keys), `densities` (what only densities can answer), `similarity` (of named keys), `search` (most similar keys),
+`inference` (words in context), `prediction` (the words that a context speaks for), `evaluation` (gensim's two
+measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
 """
 
+from densvec.keyed.densities import Densities
 from densvec.keyed.evaluation import Evaluation
 from densvec.keyed.files import Files
+from densvec.keyed.growth import Growth
 from densvec.keyed.inference import Inference
+from densvec.keyed.prediction import Prediction
 from densvec.keyed.retired import Retired
+from densvec.keyed.search import Search
+from densvec.keyed.similarity import Similarity
 
 __all__ = ["KeyedDensities"]
 
 
-class KeyedDensities(Inference, Evaluation, Files, Retired):
+class KeyedDensities(
+    Growth, Densities, Similarity, Search, Inference, Prediction, Evaluation, Files, Retired
+):
     """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
 
     Parameters

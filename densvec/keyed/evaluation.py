@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from densvec.files.streams import is_stream, open_stream
-from densvec.keyed.search import Search
+from densvec.keyed.lookup import Lookup
+
+__all__ = ["Evaluation"]
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +21,7 @@ PathLike = str | os.PathLike[str]
 Section = dict[str, Any]
 
 
-class Evaluation(Search):
+class Evaluation(Lookup):
     """Measures of quality, as gensim computes them."""
 
     def evaluate_word_pairs(
@@ -80,7 +82,7 @@ class Evaluation(Search):
                 logger.info("skipped line %d of %s: %r", number, pairs, line)
                 continue
             if first in rows and second in rows:
-                predicted.append(float(self.similarity(rows[first], rows[second])))
+                predicted.append(float(self._whole.similarity(rows[first], rows[second])))
             elif dummy4unknown:
                 unknown += 1
                 predicted.append(0.0)

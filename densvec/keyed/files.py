@@ -14,22 +14,24 @@ from densvec.files import exchange, persistence
 from densvec.files.lifecycle import Lifecycle
 from densvec.files.schema import field, leave_out, tensor
 from densvec.files.word2vec import Options
-from densvec.keyed.densities import Densities
+from densvec.keyed.tables import ENCODER, Tables
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from densvec.keyed import KeyedDensities
 
+__all__ = ["Files"]
+
 Arrays = dict[str, npt.NDArray[Any]]
 PathLike = str | os.PathLike[str]
 
-_ENCODER, _ATTRIBUTES = "encoder.", "attributes."
-_PARTS = ("vocabulary.", _ENCODER, _ATTRIBUTES)
+_ATTRIBUTES = "attributes."
+_PARTS = ("vocabulary.", ENCODER, _ATTRIBUTES)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
-class Files(Densities, Lifecycle):
+class Files(Tables, Lifecycle):
     """Saving, loading and exchanging."""
 
     _provenance: dict[str, Any] | None = None  # when and by what this was first saved
@@ -192,7 +194,7 @@ class Files(Densities, Lifecycle):
         ['4 2', 'animal 1.0 1.0']
         """
         exchange.save_word2vec(
-            _as_keyed(self),
+            self._whole,
             fname,
             fvocab,
             variances,
@@ -236,7 +238,7 @@ class Files(Densities, Lifecycle):
         (array([9., 9.], dtype=float32), False)
         """
         options = Options(binary, encoding, unicode_errors, dtype=self.vectors.dtype)
-        overlap = exchange.intersect_word2vec(_as_keyed(self), fname, options)
+        overlap = exchange.intersect_word2vec(self._whole, fname, options)
         self.add_lifecycle_event(
             "intersect_word2vec_format", msg=f"{overlap} vectors from {os.fspath(fname)}"
         )
@@ -276,7 +278,7 @@ class Files(Densities, Lifecycle):
         >>> sorted(os.listdir(folder))
         ['mu.vectors', 'sigma.vectors']
         """
-        exchange.save_bsg(_as_keyed(self), mu, sigma)
+        exchange.save_bsg(self._whole, mu, sigma)
 
     def to_gensim(self) -> Any:
         """Return a gensim ``KeyedVectors`` with the means, counts and other attributes.
@@ -286,7 +288,7 @@ class Files(Densities, Lifecycle):
         >>> wv.to_gensim().most_similar("dog", topn=1)
         [('animal', 0.948...)]
         """
-        return exchange.to_gensim(_as_keyed(self))
+        return exchange.to_gensim(self._whole)
 
     @classmethod
     def from_gensim(cls, keyed_vectors: Any, variances: npt.ArrayLike | None = None) -> Self:
@@ -321,7 +323,7 @@ class Files(Densities, Lifecycle):
         >>> print(open(metadata).read().splitlines()[:2])
         ['word\tfrequency\tgenerality', 'animal\t400\t2.77259']
         """
-        return exchange.save_projector(_as_keyed(self), directory)
+        return exchange.save_projector(self._whole, directory)
 
     def to_dataframe(self) -> Any:
         """Return a pandas ``DataFrame`` with a row for each word: attributes, generality, mean and variance.
@@ -336,7 +338,7 @@ class Files(Densities, Lifecycle):
         cat       200        0.00     1.0     2.0       1.0
         car       100        0.00    -3.0     0.0       1.0
         """
-        return exchange.to_dataframe(_as_keyed(self))
+        return exchange.to_dataframe(self._whole)
 
     # What a file holds. A model's file has the same tensors and some of its own.
 
@@ -346,13 +348,7 @@ class Files(Densities, Lifecycle):
             if not issubclass(kind, str):
                 key = next(key for key in self.index_to_key if type(key) is kind)
                 raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
-        tensors: Arrays = {**persistence.pack_words(self.index_to_key), "means": self.vectors}
-        if self.log_variances is not None:
-            tensors["log_variances"] = self.log_variances
-        if self.encoder is not None:
-            tensors |= {_ENCODER + name: array for name, array in self.encoder.arrays().items()}
-        if self.context_vectors is not None:
-            tensors["context_vectors"] = self.context_vectors
+        tensors: Arrays = {**persistence.pack_words(self.index_to_key), **self._tables()}
         for name, values in self.expandos.items():
             if name == "count":
                 tensors["vocabulary.counts"] = values
@@ -375,26 +371,25 @@ class Files(Densities, Lifecycle):
     def _restore(cls, header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Return what :meth:`_tensors` and :meth:`_header`, or those of a model, describe."""
         words, index = persistence.unpack_vocabulary(tensors)
-        count = len(words)
-        means = tensor(tensors, "means", "f", (count, None))
+        means = tensor(tensors, "means", "f", (len(words), None))
         parameters = header.get("parameters", header)  # a model's file has them apart
-        window = field(parameters, "window", int, minimum=1)
-        encoder = _restore_encoder(tensors, means.shape)
+        encoder = _restore_encoder(tensors)
         if encoder is not None and "residual" in parameters:
             encoder.residual = field(parameters, "residual", bool)
-        wv = cls(means.shape[1], dtype=means.dtype, encoder=encoder, window=window)
-        wv.index_to_key, wv.key_to_index, wv.next_index = words, index, count
-        wv.vectors = means
-        if "log_variances" in tensors:
-            log_variances = tensor(tensors, "log_variances", "f", (count, None))
-            if log_variances.shape[1] not in (1, means.shape[1]):
-                raise ValueError(
-                    f"tensor log_variances has {log_variances.shape[1]} columns, not 1 or {means.shape[1]}"
-                )
-            wv.log_variances = log_variances
-        if "context_vectors" in tensors:
-            wv.context_vectors = tensor(tensors, "context_vectors", "f", means.shape)
-        wv.expandos = _restore_attributes(header, tensors, count)
+        optional: dict[str, Any] = {
+            name: tensor(tensors, name, "f", (len(words), None))
+            for name in ("log_variances", "context_vectors")
+            if name in tensors
+        }
+        wv = cls.from_arrays(
+            words,
+            means,
+            encoder=encoder,
+            attributes=_restore_attributes(header, tensors, len(words)),
+            window=field(parameters, "window", int, minimum=1),
+            index=index,
+            **optional,
+        )
         wv._provenance = header.get("provenance")
         events = header.get("lifecycle_events")
         wv.lifecycle_events = (
@@ -403,25 +398,18 @@ class Files(Densities, Lifecycle):
         return wv
 
 
-def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]) -> Encoder | None:
-    arrays = {name.removeprefix(_ENCODER): a for name, a in tensors.items() if name.startswith(_ENCODER)}
+def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]]) -> Encoder | None:
+    arrays = {name.removeprefix(ENCODER): a for name, a in tensors.items() if name.startswith(ENCODER)}
     if not arrays:
         return None
-    count, dimension = shape
     for name in Encoder.names():
         axes = 1 if name.endswith("bias") else 2
-        arrays[name] = tensor(tensors, _ENCODER + name, "f", (None,) * axes)
+        arrays[name] = tensor(tensors, ENCODER + name, "f", (None,) * axes)
     weights: dict[str, Any] = {name: arrays[name] for name in Encoder.names()}
     types = sorted({str(array.dtype) for array in weights.values()})
     if len(types) > 1:
         raise ValueError(f"the encoder's tensors have different types: {', '.join(types)}")
-    encoder = Encoder(**weights)
-    if len(encoder.embeddings) != count or encoder.dimension != dimension:
-        raise ValueError(
-            f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the "
-            f"means have {count} and {dimension}"
-        )
-    return encoder
+    return Encoder(**weights)
 
 
 def _restore_attributes(
@@ -449,7 +437,3 @@ def _is_ours(name: str) -> bool:
 
 def _keyed(cls: type[Files]) -> type[KeyedDensities]:
     return cls  # type: ignore[return-value]  # the mixins are only ever used through KeyedDensities
-
-
-def _as_keyed(wv: Files) -> KeyedDensities:
-    return wv  # type: ignore[return-value]

@@ -15,6 +15,8 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+__all__ = ["Growth"]
+
 
 class Growth(Tables):
     """Attributes of keys, and adding, sorting and choosing keys."""
@@ -251,8 +253,7 @@ class Growth(Tables):
         if not len(self):
             return
         order = np.argsort(self.expandos["count"])[::-1]
-        self.index_to_key = [self.index_to_key[i] for i in order]
-        self.key_to_index = {key: i for i, key in enumerate(self.index_to_key)}
+        self._set_keys([self.index_to_key[i] for i in order])
         self.expandos = {attr: values[order] for attr, values in self.expandos.items()}
         self._take_rows(order)
 
@@ -277,20 +278,15 @@ class Growth(Tables):
         """
         words = [key for key in dict.fromkeys(keys) if key in self.key_to_index]
         rows = np.array([self.key_to_index[word] for word in words], dtype=np.intp)
-        chosen = type(self)(
-            self.vector_size, dtype=self.vectors.dtype, encoder=self.encoder, window=self.window
+        return type(self).from_arrays(
+            words,
+            self.vectors[rows],
+            log_variances=None if self.log_variances is None else self.log_variances[rows],
+            encoder=None if self.encoder is None else self.encoder.with_rows(rows),
+            context_vectors=None if self.context_vectors is None else self.context_vectors[rows],
+            attributes={a: values[rows] for a, values in self.expandos.items()} if copy_vecattrs else None,
+            window=self.window,
         )
-        chosen.vectors, chosen.log_variances = self.vectors, self.log_variances
-        chosen.context_vectors = self.context_vectors
-        chosen._take_rows(rows)
-        chosen.index_to_key = words
-        chosen.key_to_index = {word: i for i, word in enumerate(words)}
-        chosen.next_index = len(words)
-        if copy_vecattrs:
-            chosen.expandos = {attr: values[rows] for attr, values in self.expandos.items()}
-        else:
-            chosen.expandos = {"count": np.arange(len(words), 0, -1, dtype=np.int64)}
-        return chosen
 
     def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
         """Append rows to every table; log-variances that are not given are 0, as is all that words do in contexts."""

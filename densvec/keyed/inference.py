@@ -10,15 +10,18 @@ import numpy as np
 
 from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
-from densvec.keyed.search import Found, Search
+from densvec.keyed.lookup import Lookup
+from densvec.keyed.search import Found
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats, Integers
+
+__all__ = ["Inference"]
 
 _POSITIONS_AT_ONCE = 1 << 16
 """Positions of sentences whose windows are laid out together, which bounds the memory of long texts."""
 
 
-class Inference(Search):
+class Inference(Lookup):
     """Posterior densities of words in their contexts."""
 
     def infer(
@@ -190,7 +193,9 @@ class Inference(Search):
         wanted = len(self) if topn is None else topn
         reach = wanted + 1
         while True:
-            found = ranked if ranked is not None else self.most_similar(posterior, metric="kl", topn=reach)
+            found = (
+                ranked if ranked is not None else self._whole.most_similar(posterior, metric="kl", topn=reach)
+            )
             left = [
                 (key, score)
                 for key, score in found

@@ -11,6 +11,8 @@ import numpy as np
 from densvec.gaussian import Gaussian
 from densvec.keyed.tables import KEY_TYPES
 
+__all__ = ["Query", "parse_query"]
+
 
 @dataclass(frozen=True)
 class Query:

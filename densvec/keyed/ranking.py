@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from densvec.types import Floats
 
+__all__ = ["BestOfBlocks", "best"]
+
 Indices: TypeAlias = npt.NDArray[np.intp]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any, NoReturn
 
-from densvec.keyed.search import Search
+from densvec.keyed.lookup import Lookup
 from densvec.types import Floats
+
+__all__ = ["REMOVED", "Retired"]
 
 REMOVED = {
     "vocab": "key_to_index (word to row), index_to_key (row to word) and get_vecattr(word, 'count')",
@@ -23,7 +25,7 @@ REMOVED = {
 }
 
 
-class Retired(Search):
+class Retired(Lookup):
     """What code written for older versions of gensim calls."""
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -65,7 +67,7 @@ class Retired(Search):
         ['animal']
         """
         _warn("words_closer_than", "closer_than()")
-        return self.closer_than(word1, word2)
+        return self._whole.closer_than(word1, word2)
 
     def similarity_unseen_docs(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise NotImplementedError: this belongs to gensim's Doc2Vec.

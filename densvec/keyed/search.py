@@ -8,12 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from densvec.gaussian import Gaussian
+from densvec.keyed.lookup import Lookup, cosine, unit
 from densvec.keyed.queries import Query, parse_query
 from densvec.keyed.ranking import BestOfBlocks, best
-from densvec.keyed.similarity import Similarity, unit
 from densvec.keyed.tables import KEY_TYPES
 from densvec.pairwise import approximate_distances, distances, find_metric, row_blocks
 from densvec.types import Floats
+
+__all__ = ["Found", "Search"]
 
 Found: TypeAlias = list[tuple[str, float]]
 
@@ -27,7 +29,7 @@ _BLOCK_ENTRIES = 1 << 22
 """Scores of such a batch that are computed at a time."""
 
 
-class Search(Similarity):
+class Search(Lookup):
     """Most similar keys."""
 
     def most_similar(
@@ -247,39 +249,6 @@ class Search(Similarity):
         order = best(scores, topn + len(asked))
         return self._named(order, scores[order], asked, topn)
 
-    def closer_than(self, key1: Any, key2: Any, *, metric: str = "cosine") -> list[str]:
-        """Return all keys that are closer to `key1` than `key2` is.
-
-        Examples
-        --------
-        >>> wv.closer_than("dog", "car")
-        ['animal', 'cat']
-        """
-        all_distances = self.distances(key1, metric=metric)
-        own, other = self.get_index(key1), self.get_index(key2)
-        closer = np.flatnonzero(all_distances < all_distances[other])
-        return [self.index_to_key[i] for i in closer if i != own]
-
-    def rank(self, key1: Any, key2: Any, *, metric: str = "cosine") -> int:
-        """Return the place of `key2` among the keys closest to `key1`, 1 for the closest.
-
-        Examples
-        --------
-        >>> wv.rank("dog", "car"), wv.rank("dog", "animal", metric="wasserstein")
-        (3, 2)
-        """
-        return len(self.closer_than(key1, key2, metric=metric)) + 1
-
-    def most_similar_to_given(self, key1: Any, keys_list: Sequence[Any]) -> Any:
-        """Return the key of a list that is most similar to `key1`.
-
-        Examples
-        --------
-        >>> wv.most_similar_to_given("dog", ["cat", "car"])
-        'cat'
-        """
-        return keys_list[int(np.argmax([self.similarity(key1, key) for key in keys_list]))]
-
     def relative_cosine_similarity(self, wa: Any, wb: Any, topn: int = 10) -> float:
         """Return the cosine of two keys relative to the sum over the `topn` keys most similar to `wa`.
 
@@ -291,7 +260,9 @@ class Search(Similarity):
         0.46
         """
         neighbours = self.similar_by_word(wa, topn)
-        return float(self.similarity(wa, wb)) / float(sum(score for _, score in neighbours))
+        return float(cosine(self._vector_of(wa), self._vector_of(wb))) / float(
+            sum(score for _, score in neighbours)
+        )
 
     def _mean_of_query(self, query: Query) -> Floats:
         """Return the unit vector that a query asks for."""

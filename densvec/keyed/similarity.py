@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec.gaussian import Gaussian
-from densvec.keyed.densities import Densities
-from densvec.keyed.tables import KEY_TYPES
+from densvec.keyed.lookup import Lookup, cosine, unit
 from densvec.pairwise import distances, find_metric
 from densvec.types import Floats
+
+__all__ = ["Similarity"]
 
 logger = logging.getLogger(__name__)
 
 
-class Similarity(Densities):
+class Similarity(Lookup):
     """Similarities and distances of keys that are named."""
-
-    _nonzero_norms: Floats | None
 
     def similarity(self, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
         """Return how similar two keys are: larger is more similar, by every metric.
@@ -43,7 +41,7 @@ class Similarity(Densities):
         """
         if metric != "cosine":
             return 0.0 - self.distance(w1, w2, metric=metric)
-        return _cosine(self._vector_of(w1), self._vector_of(w2))
+        return cosine(self._vector_of(w1), self._vector_of(w2))
 
     def distance(self, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
         """Return the distance of two keys: smaller is more similar, by every metric.
@@ -111,65 +109,7 @@ class Similarity(Densities):
         if not len(ws1) or not len(ws2):
             raise ZeroDivisionError("n_similarity needs at least one key on each side")
         first, second = (self.get_mean_vector(keys, pre_normalize=False) for keys in (ws1, ws2))
-        return _cosine(first, second)
-
-    def get_mean_vector(
-        self,
-        keys: Any,
-        weights: Any = None,
-        pre_normalize: bool = True,
-        post_normalize: bool = False,
-        ignore_missing: bool = True,
-    ) -> Floats:
-        """Return the weighted mean of the vectors of several keys.
-
-        Parameters
-        ----------
-        keys : list of str, int or numpy.ndarray
-            Keys or vectors.
-        weights : sequence of float, optional
-            Weight of each; 1 if not given. The sum is divided by the sum of their absolute values.
-        pre_normalize : bool, optional
-            Whether the keys' vectors are scaled to unit length first.
-        post_normalize : bool, optional
-            Whether the mean is.
-        ignore_missing : bool, optional
-            Whether unknown keys are skipped.
-
-        Raises
-        ------
-        KeyError
-            For an unknown key, unless `ignore_missing`.
-        ValueError
-            If there are no keys, or not as many weights as keys.
-
-        Examples
-        --------
-        >>> wv.get_mean_vector(["dog", "cat"], pre_normalize=False)
-        array([1.5, 1.5], dtype=float32)
-        """
-        if not len(keys):
-            raise ValueError("cannot compute mean with no input: give at least one key")
-        if weights is None:
-            weights = np.ones(len(keys))
-        if len(weights) != len(keys):
-            raise ValueError(
-                f"keys and weights must have the same length: got {len(keys)} and {len(weights)}"
-            )
-        total, weight_of_all = np.zeros(self.vector_size, dtype=self.vectors.dtype), 0.0
-        for key, weight in zip(keys, weights, strict=True):
-            if isinstance(key, np.ndarray):
-                total += weight * key
-            elif key in self:
-                total += weight * self.get_vector(key, norm=pre_normalize)
-            elif not ignore_missing:
-                raise KeyError(f"Key '{key}' not present in vocabulary")
-            else:
-                continue
-            weight_of_all += abs(weight)
-        if weight_of_all > 0:
-            total = total / weight_of_all
-        return (unit(total) if post_normalize else total).astype(self.vectors.dtype)
+        return cosine(first, second)
 
     def rank_by_centrality(self, words: Iterable[Any], use_norm: bool = True) -> list[tuple[Any, Any]]:
         """Rank keys by their similarity to the centroid of all of them.
@@ -264,50 +204,35 @@ class Similarity(Densities):
         cosines: Floats = vectors @ vector / (np.linalg.norm(vector) * np.linalg.norm(vectors, axis=1))
         return cosines
 
-    def _forget_derived(self) -> None:
-        super()._forget_derived()
-        self._nonzero_norms = None
+    def closer_than(self, key1: Any, key2: Any, *, metric: str = "cosine") -> list[str]:
+        """Return all keys that are closer to `key1` than `key2` is.
 
-    def _vector_of(self, item: Any) -> Floats:
-        """Return the vector of a key, of a density, or itself."""
-        if isinstance(item, KEY_TYPES):
-            return self.get_vector(item)
-        if isinstance(item, Gaussian):
-            return item.mean
-        vector = np.asarray(item, dtype=self.vectors.dtype)
-        if vector.shape != (self.vector_size,):
-            raise ValueError(f"a vector must have shape {(self.vector_size,)}: got {vector.shape}")
-        return vector
+        Examples
+        --------
+        >>> wv.closer_than("dog", "car")
+        ['animal', 'cat']
+        """
+        all_distances = self.distances(key1, metric=metric)
+        own, other = self.get_index(key1), self.get_index(key2)
+        closer = np.flatnonzero(all_distances < all_distances[other])
+        return [self.index_to_key[i] for i in closer if i != own]
 
-    def _cosines(self, unit_vector: Floats, rows: Any) -> Floats:
-        """Return the cosines of the rows with a vector of unit length."""
-        cosines: Floats = self.vectors[rows] @ unit_vector.astype(self.vectors.dtype, copy=False)
-        cosines /= self._divisors()[rows]
-        return cosines
+    def rank(self, key1: Any, key2: Any, *, metric: str = "cosine") -> int:
+        """Return the place of `key2` among the keys closest to `key1`, 1 for the closest.
 
-    def _divisors(self) -> Floats:
-        """Return the norms with 1 for 0: a zero vector is similar to nothing, with cosine 0."""
-        divisors = self._nonzero_norms
-        if divisors is None:
-            norms = self._filled_norms()
-            divisors = self._nonzero_norms = norms if norms.all() else np.where(norms == 0, 1, norms)
-        return divisors
+        Examples
+        --------
+        >>> wv.rank("dog", "car"), wv.rank("dog", "animal", metric="wasserstein")
+        (3, 2)
+        """
+        return len(self.closer_than(key1, key2, metric=metric)) + 1
 
+    def most_similar_to_given(self, key1: Any, keys_list: Sequence[Any]) -> Any:
+        """Return the key of a list that is most similar to `key1`.
 
-def _cosine(a: Floats, b: Floats) -> Any:
-    """Return the cosine of two vectors, exactly 1 of equal ones; 0 if one is zero."""
-    first, second = a.astype(np.float64), b.astype(np.float64)
-    squares = (first @ first) * (second @ second)
-    return a.dtype.type(first @ second / np.sqrt(squares) if squares > 0 else 0.0)
-
-
-def unit(vector: Floats) -> Floats:
-    """Return a vector scaled to unit length; the zero vector as it is.
-
-    Examples
-    --------
-    >>> unit(np.array([3.0, 4.0]))
-    array([0.6, 0.8])
-    """
-    length = np.linalg.norm(vector)
-    return vector / length if length > 0 else vector
+        Examples
+        --------
+        >>> wv.most_similar_to_given("dog", ["cat", "car"])
+        'cat'
+        """
+        return keys_list[int(np.argmax([self.similarity(key1, key) for key in keys_list]))]

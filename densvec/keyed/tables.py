@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from densvec.checks import check_covariance
 from densvec.encoder import Encoder
-from densvec.pairwise import row_blocks
+from densvec.pairwise import DensityTable, row_blocks
 from densvec.types import Floats
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["ENCODER", "KEY_TYPES", "Derived", "Tables"]
 
 KEY_TYPES = (str, int, np.integer)
 """What names one key: a word, or the number of its row."""
+
+ENCODER = "encoder."
+"""What the names of the encoder's arrays begin with, among those of all tables."""
+
+
+@dataclass
+class Derived:
+    """What is computed from the tables when it is first needed; it is dropped as a whole when they change."""
+
+    norms: Floats | None = None  # the length of every mean
+    divisors: Floats | None = None  # the same with 1 for 0, to divide by
+    densities: DensityTable | None = None  # all densities, with their terms of the divergences
 
 
 class Tables:
@@ -26,7 +47,7 @@ class Tables:
     encoder: Encoder | None
     context_vectors: Floats | None
     window: int
-    _norms: Floats | None
+    _derived: Derived
 
     def __init__(
         self,
@@ -39,12 +60,8 @@ class Tables:
         encoder: Encoder | None = None,
         window: int = 5,
     ) -> None:
-        widths = {None: None, "spherical": 1, "diagonal": vector_size}
-        if covariance not in widths:
-            raise ValueError(
-                f"covariance={covariance!r} is unknown: use 'spherical', 'diagonal' or None (means only)"
-            )
-        width = widths[covariance]
+        check_covariance(covariance, optional=True)
+        width = {"spherical": 1, "diagonal": vector_size}.get(str(covariance))
         self.vector_size = vector_size
         self.index_to_key = [None] * count  # type: ignore[list-item]  # free slots, which add_vector fills
         self.key_to_index = {}
@@ -57,6 +74,116 @@ class Tables:
         self.context_vectors = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
         self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        keys: Sequence[str],
+        means: Floats,
+        *,
+        log_variances: Floats | None = None,
+        encoder: Encoder | None = None,
+        context_vectors: Floats | None = None,
+        attributes: Mapping[str, npt.NDArray[Any]] | None = None,
+        window: int = 5,
+        index: dict[str, int] | None = None,
+    ) -> Self:
+        """Return the words of given arrays, which are taken over, not copied.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            The words, one for each row.
+        means : numpy.ndarray, shape (V, D)
+            Their means.
+        log_variances : numpy.ndarray, shape (V, 1) or (V, D), optional
+            Their log-variances; without them only means are known.
+        encoder : Encoder, optional
+            The network that infers posteriors, with V embeddings.
+        context_vectors : numpy.ndarray, shape (V, D), optional
+            What stands for a word when it is the context of another.
+        attributes : mapping of str to numpy.ndarray, optional
+            Attributes of the words, such as ``"count"``. Without any, counts tell the order of the rows.
+        window : int, optional
+            How many tokens on each side are a word's context in a sentence.
+        index : dict, optional
+            The row of each word, if it is known already.
+
+        Raises
+        ------
+        ValueError
+            If a table does not have one row for each word, or words repeat.
+
+        Examples
+        --------
+        >>> means = np.array([[2.0, 1.0], [1.0, 2.0]])
+        >>> type(wv).from_arrays(["dog", "cat"], means, log_variances=np.zeros((2, 1)))
+        KeyedDensities<vector_size=2, 2 keys, spherical>
+        """
+        if means.ndim != 2:
+            raise ValueError(f"means have shape {means.shape}: they must be (words, dimensions)")
+        count, size = means.shape
+        made = cls(size, dtype=means.dtype, encoder=encoder, window=window)
+        made._set_keys(keys, index)
+        widths = {"means": (size,), "log_variances": (1, size), "context_vectors": (size,)}
+        tables = {"means": means, "log_variances": log_variances, "context_vectors": context_vectors}
+        for name, table in tables.items():
+            if table is None:
+                continue
+            if table.ndim != 2 or len(table) != len(made):
+                raise ValueError(f"{name} has shape {table.shape}: {len(made)} words need a row each")
+            if table.shape[1] not in widths[name]:
+                wanted = " or ".join(map(str, widths[name]))
+                raise ValueError(f"{name} has {table.shape[1]} columns, not {wanted}")
+        if encoder is not None and (len(encoder.embeddings), encoder.dimension) != (count, size):
+            raise ValueError(
+                f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the "
+                f"means have {count} and {size}"
+            )
+        made.vectors, made.log_variances, made.context_vectors = means, log_variances, context_vectors
+        given = {"count": np.arange(count, 0, -1, dtype=np.int64)} if attributes is None else dict(attributes)
+        for name, values in given.items():
+            if len(values) != count:
+                raise ValueError(f"attribute {name!r} has {len(values)} values for {count} words")
+        made.expandos = given
+        return made
+
+    def _set_keys(self, keys: Sequence[str], index: dict[str, int] | None = None) -> None:
+        """Make these the keys, one for each row that the tables have or will have."""
+        self.index_to_key = keys if isinstance(keys, list) else list(keys)
+        self.key_to_index = {key: i for i, key in enumerate(self.index_to_key)} if index is None else index
+        if len(self.key_to_index) != len(self.index_to_key):
+            repeated = next(key for i, key in enumerate(keys) if self.key_to_index[key] != i)
+            raise ValueError(f"the key {repeated!r} occurs more than once")
+        self.next_index = len(self.index_to_key)
+
+    def _tables(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all tables, by the names that they have in a file."""
+        tables: dict[str, npt.NDArray[Any] | None] = {
+            "means": self.vectors,
+            "log_variances": self.log_variances,
+            "context_vectors": self.context_vectors,
+        }
+        if self.encoder is not None:
+            tables |= {ENCODER + name: array for name, array in self.encoder.arrays().items()}
+        return {name: table for name, table in tables.items() if table is not None}
+
+    def _set_tables(self, tables: Mapping[str, npt.NDArray[Any]], residual: bool | None = None) -> None:
+        """Replace all tables by those of these names; `residual` says how a new encoder's output is meant."""
+        self.vectors = tables["means"]
+        self.log_variances = tables.get("log_variances")
+        self.context_vectors = tables.get("context_vectors")
+        weights: dict[str, Any] = {
+            name.removeprefix(ENCODER): table for name, table in tables.items() if name.startswith(ENCODER)
+        }
+        if residual is None:
+            residual = self.encoder is not None and self.encoder.residual
+        self.encoder = Encoder(**weights, residual=residual) if weights else None
+
+    @property
+    def _whole(self) -> KeyedDensities:
+        """The object as what it is: its parts are only ever used together."""
+        return self  # type: ignore[return-value]
 
     # Tables. Assigning one forgets what was derived from it; whoever writes into one calls
     # fill_norms(force=True).
@@ -133,16 +260,15 @@ class Tables:
         >>> wv.norms.round(2)
         array([1.41, 2.24, 2.24, 3.  ], dtype=float32)
         """
-        return self._norms
+        return self._derived.norms
 
     @norms.setter
     def norms(self, norms: Floats | None) -> None:
-        self._forget_derived()
-        self._norms = norms
+        self._derived = Derived(norms=norms)
 
     def _forget_derived(self) -> None:
         """Drop what was computed from the tables."""
-        self._norms = None
+        self._derived = Derived()
 
     def fill_norms(self, force: bool = False) -> None:
         """Compute the norms of the means, unless they are known.
@@ -159,20 +285,18 @@ class Tables:
         """
         if force:
             self._forget_derived()
-        if self._norms is None:
+        self._filled_norms()
+
+    def _filled_norms(self) -> Floats:
+        """Return the norms, computed if need be."""
+        derived = self._derived  # another thread may replace it
+        if derived.norms is None:
             norms = np.empty(len(self.vectors), dtype=np.float64)
             for rows in row_blocks(0, len(norms), self.vector_size):
                 block = self.vectors[rows].astype(np.float64)
                 norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
-            self._norms = norms.astype(self.vectors.dtype)
-
-    def _filled_norms(self) -> Floats:
-        """Return the norms, computed if need be."""
-        norms = self._norms
-        while norms is None:  # another thread may forget them between the two steps
-            self.fill_norms()
-            norms = self._norms
-        return norms
+            derived.norms = norms.astype(self.vectors.dtype)
+        return derived.norms
 
     def get_normed_vectors(self) -> Floats:
         """Return a copy of all means, each scaled to unit length.

@@ -12,8 +12,8 @@ import numpy as np
 from densvec.files import persistence
 from densvec.files.schema import field, leave_out, require_class, tensor
 from densvec.keyed import KeyedDensities
-from densvec.model.state import COUNTERS, SHARED_PARAMETERS
-from densvec.model.training import Training
+from densvec.model.layout import STATE
+from densvec.model.state import COUNTERS, ModelState
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array
 
@@ -23,12 +23,11 @@ logger = logging.getLogger(__name__)
 
 M = TypeVar("M", bound="Saving")
 
-_STATE = "training."  # tensors of the optimiser
 _RAW = "raw_"  # tensors of the words that were counted, rare ones included
 _NEEDED = ("wv", "means", "log_variances", "encoder", "context_vectors", "count", "vocabulary.counts")
 
 
-class Saving(Training):
+class Saving(ModelState):
     """One file for everything: the densities, the encoder, and all that training needs to go on."""
 
     def save(
@@ -107,11 +106,10 @@ class Saving(Training):
 
     def _header(self) -> dict[str, Any]:
         """Return all that is not an array, as a JSON document."""
-        parameters = {name: getattr(self, name) for name in (*SHARED_PARAMETERS, *self.own_parameters)}
         corpus_file = self._corpus[1]
         return {
             "class": type(self).__name__,
-            "parameters": parameters,
+            "parameters": {name: getattr(self, name) for name in self.parameter_names()},
             "counters": {name: getattr(self, name) for name in COUNTERS},
             "loss_history": [entry._asdict() for entry in self.loss_history],
             "lifecycle_events": self.lifecycle_events,
@@ -123,10 +121,8 @@ class Saving(Training):
 
     def _tensors(self) -> dict[str, Array]:
         """Return all arrays by the names that they have in a file."""
-        tensors = self.wv._tensors()
-        for name, array in (self._optimiser_state or {}).items():
-            tensors[_STATE + name] = array
-        if self.raw_vocab:
+        tensors = {**self.wv._tensors(), **self._arrays()}
+        if len(self._raw):
             for name, array in persistence.pack_words(list(self.raw_vocab)).items():
                 tensors[_RAW + name] = array
             tensors[_RAW + "vocabulary.counts"] = np.fromiter(self.raw_vocab.values(), np.int64)
@@ -152,7 +148,7 @@ class Saving(Training):
     @classmethod
     def _constructor_parameters(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the saved parameters as the constructor takes them."""
-        names = (*SHARED_PARAMETERS, *cls.own_parameters)
+        names = cls.parameter_names()
         missing = [name for name in names if name not in parameters]
         if missing:
             raise ValueError(f"the header's parameters lack {missing[0]!r}")
@@ -170,13 +166,10 @@ class Saving(Training):
             )
         if len(wv) and (tensor(tensors, "vocabulary.counts", "i", (len(wv),)) < 0).any():
             raise ValueError("tensor vocabulary.counts holds negative numbers")
-        state = {name.removeprefix(_STATE): a for name, a in tensors.items() if name.startswith(_STATE)}
+        if len(wv):
+            self.layout().check(tensors, len(wv))
+        state = {name.removeprefix(STATE): a for name, a in tensors.items() if name.startswith(STATE)}
         self._optimiser_state = state or None
-        for name, shape in self._saved_shapes(len(wv)).items():
-            if len(wv) and (state or not name.startswith(_STATE)):
-                array = tensor(tensors, name, tensors[name].dtype.kind, shape)
-                if array.dtype not in (np.float32, np.int64):
-                    raise ValueError(f"tensor {name} is {array.dtype}, a model's are float32")
         if _RAW + "vocabulary.bytes" in tensors:
             raw = {name.removeprefix(_RAW): a for name, a in tensors.items() if name.startswith(_RAW)}
             words = persistence.unpack_words(raw)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
+from densvec.model.documentation import fill_in_parameters
 from densvec.model.files import Saving
-from densvec.model.state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import Corpus
+from densvec.model.training import Training
 from densvec.model.vocabulary import VocabularyBuilding, check_sources
 
 __all__ = ["DensityModel"]
@@ -16,25 +17,35 @@ __all__ = ["DensityModel"]
 logger = logging.getLogger(__name__)
 
 
-class DensityModel(VocabularyBuilding, Saving):
+class DensityModel(VocabularyBuilding, Training, Saving):
     """A model that is constructed, trained, asked and saved as gensim's Word2Vec is.
 
-    Its parts are in files of their own: `model_state` (attributes, and what a subclass defines),
-    `model_vocabulary`, `model_training` and `model_files`. A subclass writes the constructor with its own
-    parameters, and says what its tables are and what trains them.
+    Its parts are in files of their own: `state` (attributes, and what a subclass defines), `parameters`,
+    `layout`, `vocabulary`, `training` and `files`. A subclass inherits from a dataclass with its own parameters
+    too, writes the constructor with all of them, and says what its tables are and what trains them.
+
+    Parameters
+    ----------
+    sentences : iterable of token lists, optional
+        The corpus, iterable more than once: a list, `densvec.corpora.LineSentence`, …
+    corpus_file : path, optional
+        A file with one sentence per line, in place of ``sentences``; the fastest way to train.
+    trim_rule : callable, optional
+        ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
+    callbacks : iterable
+        Objects with hooks, see `densvec.callbacks`; also used by ``train()``.
     """
 
-    def __init__(
-        self,
-        sentences: Corpus | None = None,
-        corpus_file: CorpusFile | None = None,
-        *,
-        trim_rule: TrimRule | None = None,
-        callbacks: Iterable[Any] = (),
-        **parameters: Any,
-    ) -> None:
-        super().__init__(**parameters)
-        self._constructor_callbacks = tuple(callbacks)
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        fill_in_parameters(cls)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        """Take the arguments of a subclass's constructor, by name; with a corpus, train on it."""
+        super().__init__(values)
+        sentences, corpus_file = values.get("sentences"), values.get("corpus_file")
+        trim_rule = values.get("trim_rule")
+        self._constructor_callbacks = tuple(values.get("callbacks", ()))
         self.add_lifecycle_event("created", params=str(self))
         if sentences is None and corpus_file is None:
             if trim_rule is not None:

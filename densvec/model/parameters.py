@@ -1,27 +1,46 @@
-"""Checks of what a user asked a model for."""
+"""The parameters that all models share: their names, types, defaults, checks, and what they mean.
+
+A model has its parameters as attributes. They are declared once, as the fields of a dataclass that the model
+inherits from, `SharedParameters` extended by its own; the list that is saved with a model, the checks and the
+texts of the documentation follow from the fields. Only the signature of a constructor, which users read,
+repeats names and defaults (a test compares them).
+"""
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
 import numbers
 import os
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["available_cores", "check_parameters"]
+from densvec.checks import check_number, check_pairing, check_whole
 
-#: The least value of each whole-number parameter.
-_LEAST = {
-    "vector_size": 1,
-    "window": 1,
-    "workers": 1,
-    "negative": 1,
-    "epochs": 0,
-    "min_count": 0,
-    "batch_words": 1,
-    "seed": 0,
-}
+__all__ = [
+    "SharedParameters",
+    "anything",
+    "available_cores",
+    "choice",
+    "given",
+    "names_checked",
+    "ns_exponent",
+    "number",
+    "parameter",
+    "rates_of",
+    "whole",
+]
+
+#: How a parameter is checked: called with its name and a value, returns the value to keep.
+Check = Callable[[str, Any], Any]
+
+M = TypeVar("M")
+P = ParamSpec("P")
 
 
 def available_cores() -> int:
@@ -31,64 +50,240 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def check_parameters(parameters: dict[str, Any]) -> None:
-    """Raise TypeError or ValueError for the first parameter that no model can be trained with.
+# Kinds of fields
+
+
+def parameter(default: Any, check: Check) -> Any:
+    """Declare a parameter with its default and its check."""
+    return field(default=default, metadata={"check": check})
+
+
+def whole(default: int | None, least: int) -> Any:
+    """Declare a whole number; None is allowed if it is the default."""
+
+    def check(name: str, value: Any) -> int | None:
+        return None if value is None and default is None else check_whole(name, value, least)
+
+    return parameter(default, check)
+
+
+def number(default: float) -> Any:
+    """Declare a finite number of at least 0."""
+    return parameter(default, check_number)
+
+
+def choice(default: str, check: Callable[[Any], Any]) -> Any:
+    """Declare one of a few names, which `check` knows."""
+    return parameter(default, lambda name, value: check(value))
+
+
+def ns_exponent(default: float | str) -> Any:
+    """Declare a finite number or "subsampled"."""
+    return parameter(default, _exponent)
+
+
+def rates_of(kind: type[Any]) -> Any:
+    """Declare learning rates: a dataclass of them, or some of its fields as a mapping; kept as a dictionary."""
+    return parameter(
+        None, lambda name, value: asdict(value if isinstance(value, kind) else kind(**(value or {})))
+    )
+
+
+def anything(default: Any) -> Any:
+    """Declare what is kept as it is given."""
+    return parameter(default, lambda name, value: _plain(value))
+
+
+# Checks of particular parameters
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's, which JSON can hold."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _workers(name: str, value: Any) -> int:
+    return available_cores() if value is None else check_whole(name, value, 1)
+
+
+def _exponent(name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        if value != "subsampled":
+            raise ValueError(f"{name}={value!r} is unknown: use a number or 'subsampled'")
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise ValueError(f"{name}={value!r} is not a finite number, nor 'subsampled'")
+    return _plain(value)
+
+
+def _only(accepted: bool, why: str) -> Check:
+    """Return the check of a switch of gensim's that has only one meaningful position here."""
+
+    def check(name: str, value: Any) -> Any:
+        if bool(value) is not accepted:
+            raise ValueError(f"{name}={int(not accepted)} {why}")
+        return _plain(value)
+
+    return check
+
+
+_SG = "asks for CBOW, which predicts a word from its summed context: densvec's models are skip-grams, sg=1"
+_HS = (
+    "asks for hierarchical softmax: densvec's models contrast words with negatives and have no softmax; "
+    "leave hs=0"
+)
+_NULL_WORD = "asks for a padding word: densvec's windows are not padded; leave null_word=0"
+
+
+@dataclass(init=False, repr=False, eq=False)
+class SharedParameters:
+    """What every model is told: gensim's parameters, in gensim's order, and a few of our own.
+
+    A model that extends them says only what differs: another default, or another text.
+
+    Parameters
+    ----------
+    vector_size : int
+        Dimensions of the densities.
+    alpha : float
+        Learning rate at the start. The rates of the tables are multiples of it, see ``rates``.
+    window : int
+        Context words on either side of a centre word.
+    min_count : int
+        Ignore words that occur fewer times.
+    max_vocab_size : int, optional
+        Bound the memory of counting, by dropping rare words on the way.
+    sample : float
+        Threshold above which frequent words are thinned.
+    seed : int
+        Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits; several
+        workers write to the same tables without waiting for each other.
+    workers : int, optional
+        Threads; by default all cores that the process may use.
+    min_alpha : float
+        Learning rate at the end; it falls linearly with the words read.
+    sg, hs, null_word, cbow_mean, hashfxn, compute_loss
+        Accepted for gensim's sake. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning here and are
+        errors; the others have no effect. Losses are always computed.
+    ns_exponent : float or "subsampled"
+        Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
+        text.
+    epochs : int
+        Passes over the corpus.
+    sorted_vocab : {0, 1}
+        Order words by descending count.
+    batch_words : int
+        Words of a chunk, the unit of work and of randomness.
+    comment : str, optional
+        Stored and saved, nothing else.
+    max_final_vocab : int, optional
+        Keep at most this many words, by raising ``min_count``.
+    shrink_windows : bool
+        Draw each window's size from 1 to ``window``, as word2vec does.
+    covariance : {"spherical", "diagonal"}
+        One variance for each density, or one for each of its dimensions.
+    backend : {"auto", "native"}
+        What trains: the native kernel.
+    device : str, optional
+        None or "cpu".
+    show_progress : bool, optional
+        Draw a progress bar; by default in terminals and notebooks only.
+    """
+
+    vector_size: int = whole(100, least=1)
+    alpha: float = number(0.025)
+    window: int = whole(5, least=1)
+    min_count: int = whole(5, least=0)
+    max_vocab_size: int | None = whole(None, least=0)
+    sample: float = number(1e-4)
+    seed: int = whole(1, least=0)
+    workers: int = parameter(None, _workers)
+    min_alpha: float = number(0.0001)
+    sg: int = parameter(1, _only(True, _SG))
+    hs: int = parameter(0, _only(False, _HS))
+    negative: int = whole(20, least=1)
+    ns_exponent: float | str = ns_exponent("subsampled")
+    cbow_mean: int = anything(1)
+    epochs: int = whole(5, least=0)
+    null_word: int = parameter(0, _only(False, _NULL_WORD))
+    sorted_vocab: int = anything(1)
+    batch_words: int = whole(10_000, least=1)
+    compute_loss: bool = anything(False)
+    comment: str | None = anything(None)
+    max_final_vocab: int | None = whole(None, least=1)
+    shrink_windows: bool = anything(False)
+    backend: str = anything("auto")
+    device: str | None = anything(None)
+    show_progress: bool | None = anything(None)
+    pairing: str = choice("shared", check_pairing)
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return the names of all parameters, which are what a file's header holds."""
+        return tuple(each.name for each in fields(cls))
+
+    @classmethod
+    def check_parameter(cls, name: str, value: Any) -> Any:
+        """Return a parameter's value as the model keeps it; TypeError or ValueError if it cannot be that.
+
+        Examples
+        --------
+        >>> SharedParameters.check_parameter("window", 4.0)
+        4
+        >>> SharedParameters.check_parameter("sg", 0)
+        Traceback (most recent call last):
+        ValueError: sg=0 asks for CBOW, which predicts a word from its summed context: densvec's models ...
+        """
+        return cls.__dataclass_fields__[name].metadata["check"](name, value)
+
+    def _set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Check all parameters and make them attributes; `values` may hold other things too."""
+        for name in self.parameter_names():
+            setattr(self, name, self.check_parameter(name, values[name]))
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Check parameters that depend on each other, and fill in those that follow from others."""
+
+
+def given(scope: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a constructor from its ``locals()``, to hand them on."""
+    return {name: value for name, value in scope.items() if name not in ("self", "__class__")}
+
+
+#: Names that gensim's constructor had before its version 4, and what they are called since.
+RENAMED = {"size": "vector_size", "iter": "epochs", "sentence": "sentences"}
+
+
+def names_checked(
+    init: Callable[Concatenate[M, P], None],
+) -> Callable[Concatenate[M, P], None]:
+    """Let a constructor answer a keyword that it does not know with the name that was probably meant.
 
     Examples
     --------
-    >>> check_parameters({"window": 0})
+    >>> from densvec import BayesianSkipGram
+    >>> BayesianSkipGram(size=300)
     Traceback (most recent call last):
-    ValueError: window=0 is too small: it must be at least 1
-    >>> check_parameters({"sg": 0})
+    TypeError: BayesianSkipGram() has no parameter 'size': since gensim 4 it is called 'vector_size'
+    >>> BayesianSkipGram(vectorsize=300)
     Traceback (most recent call last):
-    ValueError: sg=0 asks for CBOW, which predicts a word from its summed context: densvec's models ...
+    TypeError: BayesianSkipGram() has no parameter 'vectorsize': did you mean 'vector_size'?
     """
-    for name, least in _LEAST.items():
-        if name in parameters:
-            _check_integer(name, parameters[name], least)
-    for name in ("alpha", "min_alpha", "sample"):
-        if name in parameters:
-            _check_real(name, parameters[name])
-    _check_sampling(parameters)
-    _check_meaningless(parameters)
+    known = [name for name in inspect.signature(init).parameters if name != "self"]
+
+    @functools.wraps(init)
+    def checked(self: M, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(f"{type(self).__name__}() has no parameter {name!r}: {_meant(name, known)}")
+        init(self, *args, **kwargs)
+
+    return checked
 
 
-def _check_integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}={value!r} is not a whole number")
-    if value < least:
-        raise ValueError(f"{name}={value} is too small: it must be at least {least}")
-
-
-def _check_real(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name}={value!r} is not a number")
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"{name}={value} is not a finite number of at least 0")
-
-
-def _check_sampling(parameters: dict[str, Any]) -> None:
-    exponent = parameters.get("ns_exponent", "subsampled")
-    if isinstance(exponent, str):
-        if exponent != "subsampled":
-            raise ValueError(f"ns_exponent={exponent!r} is unknown: use a number or 'subsampled'")
-    elif isinstance(exponent, bool) or not isinstance(exponent, numbers.Real) or not math.isfinite(exponent):
-        raise ValueError(f"ns_exponent={exponent!r} is not a finite number, nor 'subsampled'")
-
-
-def _check_meaningless(parameters: dict[str, Any]) -> None:
-    """Refuse what is meaningful in gensim but not here; accept its harmless values."""
-    if not parameters.get("sg", 1):
-        raise ValueError(
-            "sg=0 asks for CBOW, which predicts a word from its summed context: densvec's models are "
-            "skip-grams, sg=1"
-        )
-    if parameters.get("hs", 0):
-        raise ValueError(
-            "hs=1 asks for hierarchical softmax: densvec's models contrast words with negatives and have no "
-            "softmax; leave hs=0"
-        )
-    if parameters.get("null_word", 0):
-        raise ValueError(
-            "null_word=1 asks for a padding word: densvec's windows are not padded; leave null_word=0"
-        )
+def _meant(name: str, known: list[str]) -> str:
+    if name in RENAMED:
+        return f"since gensim 4 it is called {RENAMED[name]!r}"
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    return f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"

@@ -1,51 +1,23 @@
-"""What every model is made of: its parameters, its densities, its counters and its position in training."""
+"""What every model is made of: its densities, its counters, its position in training, and its parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
-from densvec.model.parameters import available_cores, check_parameters
+from densvec.model.layout import STATE, Layout
+from densvec.model.parameters import SharedParameters
+from densvec.text.vocabulary import RawVocabulary
 from densvec.training.backend import Backend
-from densvec.training.choice import check_backend
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array, Corpus, CorpusFile, TrimRule
 
-__all__ = ["Corpus", "CorpusFile", "ModelState", "TrimRule"]
+__all__ = ["COUNTERS", "Corpus", "CorpusFile", "ModelState", "TrimRule"]
 
-#: Parameters that are saved with every model, by the names of their attributes.
-SHARED_PARAMETERS = (
-    "vector_size",
-    "alpha",
-    "window",
-    "min_count",
-    "max_vocab_size",
-    "sample",
-    "seed",
-    "workers",
-    "min_alpha",
-    "sg",
-    "hs",
-    "negative",
-    "ns_exponent",
-    "cbow_mean",
-    "epochs",
-    "null_word",
-    "sorted_vocab",
-    "batch_words",
-    "compute_loss",
-    "comment",
-    "max_final_vocab",
-    "shrink_windows",
-    "backend",
-    "device",
-    "show_progress",
-)
 
 #: Counters that are saved with every model.
 COUNTERS = (
@@ -59,61 +31,24 @@ COUNTERS = (
 )
 
 
-class ModelState(Lifecycle):
+class ModelState(SharedParameters, Lifecycle):
     """The attributes of a model and what a subclass must define: its tables and its backend."""
 
-    #: The subclass's own parameters, saved with the shared ones.
-    own_parameters: tuple[str, ...] = ()
-
-    def __init__(
-        self,
-        *,
-        vector_size: int,
-        alpha: float,
-        window: int,
-        min_count: int,
-        max_vocab_size: int | None,
-        sample: float,
-        seed: int,
-        workers: int | None,
-        min_alpha: float,
-        sg: int,
-        hs: int,
-        negative: int,
-        ns_exponent: float | str,
-        cbow_mean: int,
-        hashfxn: Callable[[str], int],
-        epochs: int,
-        null_word: int,
-        sorted_vocab: int,
-        batch_words: int,
-        compute_loss: bool,
-        comment: str | None,
-        max_final_vocab: int | None,
-        shrink_windows: bool,
-        backend: str,
-        device: str | None,
-        show_progress: bool | None,
-    ) -> None:
-        given = {name: value for name, value in locals().items() if name in SHARED_PARAMETERS}
-        given["workers"] = available_cores() if workers is None else workers
-        check_parameters(given)
-        check_backend(backend, device)
-        for name, value in given.items():
-            setattr(self, name, value)
-        self.layer1_size = vector_size
-        self.hashfxn = hashfxn
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._set_parameters(values)
+        self.layer1_size = self.vector_size
+        self.hashfxn: Callable[[str], int] = values.get("hashfxn", hash)
         self.wv = self._new_keyed()
         self.corpus_count = 0
         self.corpus_total_words = 0
         self.train_count = 0
         self.total_train_time = 0.0
-        self.min_alpha_yet_reached = float(alpha)
-        self.effective_min_count = min_count
+        self.min_alpha_yet_reached = float(self.alpha)
+        self.effective_min_count = self.min_count
         self.epochs_trained = 0
         self.loss_history: list[EpochLoss] = []
         self.lifecycle_events = []
-        self.raw_vocab: dict[str, int] = {}
+        self._raw = RawVocabulary({}, 0, 0)
         self._corpus: tuple[Corpus | None, CorpusFile | None] = (None, None)
         self._run: Run | None = None
         self._loop: Loop | None = None  # while training
@@ -121,66 +56,80 @@ class ModelState(Lifecycle):
         self._constructor_callbacks: tuple[Any, ...] = ()
         self._provenance: dict[str, Any] | None = None
 
-    vector_size: int
-    alpha: float
-    window: int
-    min_count: int
-    max_vocab_size: int | None
-    sample: float
-    seed: int
-    workers: int
-    min_alpha: float
-    sg: int
-    hs: int
-    negative: int
-    ns_exponent: float | str
-    cbow_mean: int
-    epochs: int
-    null_word: int
-    sorted_vocab: int
-    batch_words: int
-    compute_loss: bool
-    comment: str | None
-    max_final_vocab: int | None
-    shrink_windows: bool
-    backend: str
-    device: str | None
-    show_progress: bool | None
-    pairing: str = "shared"  # models that know no pairing draw negatives per centre
-
     # What a subclass defines.
 
-    def _new_keyed(self) -> KeyedDensities:
-        """Return an empty `KeyedDensities` of the model's shape."""
-        raise NotImplementedError
-
-    def _start_tables(self, words: int, rng: np.random.Generator) -> None:
-        """Give ``wv`` tables of so many words, as training starts from."""
-        raise NotImplementedError
-
-    def _grow_tables(self, added: int, rng: np.random.Generator) -> None:
-        """Append rows for so many new words to the tables of ``wv`` and to the optimiser's accumulators."""
+    def layout(self) -> Layout:
+        """Return the layout of the model's tables."""
         raise NotImplementedError
 
     def _make_backend(self) -> Backend:
         """Return what trains ``wv``."""
         raise NotImplementedError
 
+    def _new_keyed(self) -> KeyedDensities:
+        """Return an empty `KeyedDensities` of the model's shape."""
+        raise NotImplementedError
+
     def _loss_scale(self) -> float:
         """Return by how much the model's losses exceed those of usual parameters."""
         return 1.0
 
-    def _bytes_per_word(self) -> dict[str, int]:
-        """Return the bytes that a word takes in each table, and in training."""
-        raise NotImplementedError
+    # What its parts share.
 
-    def _saved_shapes(self, words: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes that a saved model's arrays must have, by their names in the file."""
-        return {}
+    @property
+    def raw_vocab(self) -> dict[str, int]:
+        """The counts of all words, rare ones included, as long as they are kept.
 
-    def _fixed_bytes(self) -> dict[str, int]:
-        """Return the bytes of what does not grow with the vocabulary."""
-        return {}
+        The words become strings when this is first asked for.
+
+        Examples
+        --------
+        >>> from densvec import BayesianSkipGram
+        >>> model = BayesianSkipGram()
+        >>> _ = model.scan_vocab([["a", "b"], ["b", "c"]])
+        >>> model.raw_vocab
+        {'a': 1, 'b': 2, 'c': 1}
+        """
+        return self._raw.counts
+
+    @raw_vocab.setter
+    def raw_vocab(self, counts: Mapping[str, int]) -> None:
+        self._raw = RawVocabulary(counts, self.corpus_total_words, self.corpus_count)
+
+    def _arrays(self) -> dict[str, Array]:
+        """Return all arrays of the layout that there are, by their names in a file."""
+        state = self._optimiser_state or {}
+        return {**self.wv._tables(), **{STATE + name: array for name, array in state.items()}}
+
+    def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        """Replace all arrays; the optimiser's are forgotten if there are none."""
+        self.wv._set_tables(
+            {name: array for name, array in arrays.items() if not name.startswith(STATE)},
+            residual=getattr(self, "residual", None),
+        )
+        state = {name.removeprefix(STATE): a for name, a in arrays.items() if name.startswith(STATE)}
+        self._optimiser_state = state or None
+
+    def _settle(self) -> None:
+        """Bring ``wv`` and the counters up to date with the backend."""
+        assert self._loop is not None
+        assert self._run is not None
+        self._loop.backend.synchronise()
+        self.wv.norms = None
+        alpha = self._run.alpha(self._run.tally.words, self._run.tally.examples)
+        self.min_alpha_yet_reached = min(self.min_alpha_yet_reached, alpha)
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """Stand still between two chunks, everything up to date, if the model is being trained."""
+        loop = self._loop
+        if loop is None:
+            yield
+            return
+        with loop.gate.pause():
+            self._settle()
+            self._optimiser_state = loop.backend.state()
+            yield
 
     def __str__(self) -> str:
         return (

@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from densvec._corpus import Sampler
 from densvec.callbacks import call
+from densvec.model.layout import writable
 from densvec.model.state import Corpus, CorpusFile, ModelState
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
@@ -240,38 +238,9 @@ class Training(ModelState):
             self.train_count += 1
             progress.close()
 
-    def _settle(self) -> None:
-        """Bring ``wv`` and the counters up to date with the backend."""
-        assert self._loop is not None
-        assert self._run is not None
-        self._loop.backend.synchronise()
-        self.wv.norms = None
-        alpha = self._run.alpha(self._run.tally.words, self._run.tally.examples)
-        self.min_alpha_yet_reached = min(self.min_alpha_yet_reached, alpha)
-
-    @contextmanager
-    def _paused(self) -> Iterator[None]:
-        """Stand still between two chunks, everything up to date, if the model is being trained."""
-        loop = self._loop
-        if loop is None:
-            yield
-            return
-        with loop.gate.pause():
-            self._settle()
-            self._optimiser_state = loop.backend.state()
-            yield
-
     def _own_arrays(self) -> None:
         """Copy tables that cannot be trained in place, such as those mapped from a file."""
-        wv = self.wv
-        wv.vectors = np.require(wv.vectors, requirements=["C", "W"])
-        if wv.log_variances is not None:
-            wv.log_variances = np.require(wv.log_variances, requirements=["C", "W"])
-        if wv.encoder is not None:
-            for name, array in wv.encoder.arrays().items():
-                setattr(wv.encoder, name, np.require(array, requirements=["C", "W"]))
-        if wv.context_vectors is not None:
-            wv.context_vectors = np.require(wv.context_vectors, requirements=["C", "W"])
+        self._set_arrays({name: writable(array) for name, array in self._arrays().items()})
 
     def _feeds(self) -> Any:
         """Return what opens the corpus at an epoch."""

@@ -22,7 +22,7 @@ WORD_BYTES = 200
 
 
 def check_sources(sentences: Corpus | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
-    """Raise TypeError unless there is exactly one corpus, which can be read so many times."""
+    """Raise TypeError unless there is exactly one corpus, which can be read this many times."""
     check_corpus(sentences, corpus_file, passes)
     if corpus_file is not None and "://" not in os.fspath(corpus_file) and not os.path.isfile(corpus_file):
         raise TypeError(f"corpus_file={os.fspath(corpus_file)!r} is not a file: give the path of a text file")
@@ -114,8 +114,7 @@ class VocabularyBuilding(ModelState):
         """
         if update:
             self._check_update()
-        raw = RawVocabulary.from_frequencies(word_freq, corpus_count)
-        self._set_raw(raw)
+        self._set_raw(RawVocabulary.from_frequencies(word_freq, corpus_count))
         self.corpus_total_words = 0  # of a corpus nobody has read: train() is told
         self._corpus = (None, None)
         report = self.prepare_vocab(update=update, keep_raw_vocab=keep_raw_vocab, trim_rule=trim_rule)
@@ -209,8 +208,7 @@ class VocabularyBuilding(ModelState):
 
     def init_weights(self) -> None:
         """Put all tables at the start of training, forgetting what was trained."""
-        self._start_tables(len(self.wv.index_to_key), np.random.default_rng(self.seed))
-        self._optimiser_state = None
+        self._set_arrays(self.layout().start(len(self.wv.index_to_key), np.random.default_rng(self.seed)))
         self._run = None
         self.epochs_trained = 0
         self.loss_history = []
@@ -225,7 +223,8 @@ class VocabularyBuilding(ModelState):
             )
         added = len(self.wv.index_to_key) - known
         # The seed depends on how many are known, so that a second update does not repeat the first's draws.
-        self._grow_tables(added, np.random.default_rng([self.seed, known]))
+        rng = np.random.default_rng([self.seed, known])
+        self._set_arrays(self.layout().grown(self._arrays(), added, rng))
 
     def estimate_memory(
         self, vocab_size: int | None = None, report: dict[str, int] | None = None
@@ -248,8 +247,7 @@ class VocabularyBuilding(ModelState):
         words = vocab_size or len(self.wv.index_to_key)
         report = {} if report is None else report
         report["vocab"] = words * WORD_BYTES
-        report.update({name: words * size for name, size in self._bytes_per_word().items()})
-        report.update(self._fixed_bytes())
+        report.update(self.layout().bytes(words))
         report["total"] = sum(size for name, size in report.items() if name != "total")
         logger.info(
             "estimated required memory for %i words and %i dimensions: %i bytes",
@@ -275,7 +273,7 @@ class VocabularyBuilding(ModelState):
         theirs = other_model.wv
         vocabulary = Vocabulary(list(theirs.index_to_key), theirs.expandos["count"].copy())
         self._set_vocabulary(vocabulary, update=False)
-        self.raw_vocab = dict(other_model.raw_vocab)
+        self._raw = other_model._raw.copy()
         self.corpus_count = other_model.corpus_count
         self.corpus_total_words = other_model.corpus_total_words
         self._corpus = other_model._corpus
@@ -288,14 +286,13 @@ class VocabularyBuilding(ModelState):
             )
 
     def _set_raw(self, raw: RawVocabulary) -> None:
-        self.raw_vocab = raw.counts
+        self._raw = raw
         self.corpus_count = raw.sentence_count
         self.corpus_total_words = raw.total_words
 
     def _choose(
         self, update: bool, min_count: int, trim_rule: TrimRule | None, allow_empty: bool
     ) -> Vocabulary:
-        raw = RawVocabulary(self.raw_vocab, self.corpus_total_words, self.corpus_count)
         rules: dict[str, Any] = {
             "min_count": min_count,
             "max_final_vocab": self.max_final_vocab,
@@ -303,14 +300,12 @@ class VocabularyBuilding(ModelState):
             "sorted_vocab": bool(self.sorted_vocab),
         }
         if update:
-            return grow((self.wv.index_to_key, self.wv.expandos["count"]), raw, **rules)
-        return select(raw, **rules, allow_empty=allow_empty)
+            return grow((self.wv.index_to_key, self.wv.expandos["count"]), self._raw, **rules)
+        return select(self._raw, **rules, allow_empty=allow_empty)
 
     def _set_vocabulary(self, vocabulary: Vocabulary, update: bool) -> None:
         if not update:
             self.wv = self._new_keyed()
-        self.wv.index_to_key = vocabulary.words
-        self.wv.key_to_index = dict(vocabulary.index)
-        self.wv.next_index = len(vocabulary.words)
+        self.wv._set_keys(vocabulary.words, dict(vocabulary.index))
         self.wv.expandos["count"] = vocabulary.counts
         self.wv.allocate_vecattrs()  # other attributes have no value for new words yet

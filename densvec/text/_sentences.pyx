@@ -11,9 +11,11 @@ from densvec.text._text cimport Word, hash_word
 from densvec.text._words cimport (
     PREFETCH,
     WORD_BATCH,
+    WordEntry,
     WordIndex,
     WordTable,
     wordtable_count,
+    wordtable_find,
     wordtable_free,
     wordtable_init,
     wordtable_prune,
@@ -293,4 +295,29 @@ cdef class SentenceCounter:
 
     def frequencies(self):
         """Return the counts alone, in the same order."""
-        return np.fromiter(self.counts().values(), np.int64, len(self))
+        result = np.empty(len(self), np.int64)
+        cdef int64_t[::1] values = result       # OUT
+        cdef size_t i = 0, n = 0
+        for count, number in [*self.others.values(), (0, self.table.size)]:
+            while i < number:
+                values[n] = self.table.entries[i].value
+                i += 1
+                n += 1
+            if count:
+                values[n] = count
+                n += 1
+        return result
+
+    def counts_of(self, words):
+        """Return how often each of some words occurs, 0 for those that do not."""
+        cdef Word word
+        cdef WordEntry *entry
+        result = []
+        for token in words:
+            if isinstance(token, str):
+                text = encoded(token, &word)
+                entry = wordtable_find(&self.table, &word)
+                result.append(0 if entry == NULL else entry.value)
+            else:
+                result.append(self.others.get(token, (0,))[0])
+        return np.array(result, np.int64)

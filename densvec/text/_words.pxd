@@ -15,6 +15,7 @@ cdef extern from "_wordtable.h" nogil:
     void wordtable_free(WordTable *t)
     enum: WORD_BATCH
     void PREFETCH(const void *address)
+    WordEntry *wordtable_find(const WordTable *t, const Word *word)
     WordEntry *wordtable_add(WordTable *t, const Word *word)
     int wordtable_count(WordTable *t, const Word *words, int n)
     void wordtable_values(const WordTable *t, const Word *words, int n, int32_t *values)

@@ -240,3 +240,20 @@ cdef class WordCounter:
         for i in range(self.table.size):
             values[i] = self.table.entries[i].value
         return result
+
+    def counts_of(self, words):
+        """Return how often each of some words occurs, 0 for those that do not."""
+        cdef bytes text
+        cdef Word key
+        cdef WordEntry *entry
+        result = []
+        for word in words:
+            entry = NULL
+            if isinstance(word, str):
+                text = word.encode("utf-8", "surrogatepass")
+                key.start = text
+                key.length = len(text)
+                hash_word(&key)
+                entry = wordtable_find(&self.table, &key)
+            result.append(0 if entry == NULL else entry.value)
+        return np.array(result, np.int64)

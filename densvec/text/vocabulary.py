@@ -82,10 +82,20 @@ class RawVocabulary:
     def __len__(self) -> int:
         return len(self._source)
 
-    @cached_property
+    def copy(self) -> RawVocabulary:
+        """Return the same counts, independent of what happens to `counts` here."""
+        source = dict(self._source) if isinstance(self._source, Mapping) else self._source
+        return RawVocabulary(source, self.total_words, self.sentence_count, self.min_reduce)
+
+    @property
     def counts(self) -> dict[str, int]:
-        """How often each word occurs, in order of first appearance."""
-        return self.at_least(0)
+        """How often each word occurs, in order of first appearance.
+
+        Once asked for, the dictionary is what holds the counts: it may be changed.
+        """
+        if not isinstance(self._source, dict):
+            self._source = self.at_least(0)
+        return self._source
 
     def at_least(self, min_count: int) -> dict[str, int]:
         """Return `counts` without the words that occur fewer times, which are never made into strings."""
@@ -93,7 +103,13 @@ class RawVocabulary:
             return {word: count for word, count in self._source.items() if count >= min_count}
         return self._source.counts(min_count)
 
-    @cached_property
+    def counts_of(self, words: Iterable[Any]) -> NDArray[np.int64]:
+        """Return how often each of these words occurs, 0 for those that do not."""
+        if isinstance(self._source, Mapping):
+            return np.fromiter((self._source.get(word, 0) for word in words), np.int64)
+        return self._source.counts_of(words)
+
+    @property
     def frequencies(self) -> NDArray[np.int64]:
         """The counts alone, in the same order."""
         if isinstance(self._source, Mapping):
@@ -292,7 +308,7 @@ def select(
     if not kept and not allow_empty:
         raise RuntimeError(_why_empty(raw, min_count, least, max_final_vocab, trim_rule))
     words, counts = _ordered(kept, sorted_vocab)
-    return _chosen(words, counts, raw, kept, least)
+    return _chosen(words, counts, raw, counts, least)
 
 
 def grow(
@@ -333,10 +349,10 @@ def grow(
     least = _effective_min_count(raw, min_count, max_final_vocab)
     added = {word: n for word, n in _kept(raw, least, trim_rule).items() if word not in known}
     words, new_counts = _ordered(added, sorted_vocab)
-    more = np.array([raw.counts.get(word, 0) for word in old_words], dtype=np.int64)
+    more = raw.counts_of(old_words)
     counts = np.concatenate([np.asarray(old_counts, dtype=np.int64) + more, new_counts])
-    kept = {word: count for word, count in raw.counts.items() if word in known or word in added}
-    return _chosen([*old_words, *words], counts, raw, kept, least)
+    retained = np.concatenate([more[more > 0], new_counts])
+    return _chosen([*old_words, *words], counts, raw, retained, least)
 
 
 def _kept(raw: RawVocabulary, least: int, trim_rule: TrimRule | None) -> dict[str, int]:
@@ -356,9 +372,14 @@ def _ordered(counts: Mapping[str, int], sorted_vocab: bool) -> tuple[list[str], 
 
 
 def _chosen(
-    words: list[str], counts: NDArray[np.int64], raw: RawVocabulary, kept: Mapping[str, int], least: int
+    words: list[str],
+    counts: NDArray[np.int64],
+    raw: RawVocabulary,
+    kept: NDArray[np.int64],
+    least: int,
 ) -> Vocabulary:
-    total, retained = int(raw.frequencies.sum()), sum(kept.values())
+    """Return the vocabulary; `kept` are the counts, in the corpus just scanned, of its words that occur there."""
+    total, retained = int(raw.frequencies.sum()), int(kept.sum())
     vocabulary = Vocabulary(
         words=words,
         counts=counts,

@@ -7,6 +7,7 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
+from densvec.checks import one_of
 from densvec.training.backend import Backend
 from densvec.training.settings import Objective, Rates
 from densvec.types import Array
@@ -14,17 +15,26 @@ from densvec.types import Array
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["BACKENDS", "check_backend", "choose_backend", "make_backend"]
+__all__ = ["BACKENDS", "check_backend", "check_native", "choose_backend", "make_backend"]
 
 BACKENDS = ("auto", "native", "torch")
 
 
 def check_backend(backend: str, device: str | None) -> None:
     """Raise ValueError for a backend that does not exist or cannot use the device."""
-    if backend not in BACKENDS:
-        raise ValueError(f"backend={backend!r} is unknown: use 'auto', 'native' or 'torch'")
+    one_of("backend", backend, BACKENDS)
     if backend == "native" and device not in (None, "cpu"):
         raise ValueError(f"backend='native' trains on the CPU, not on device={device!r}: use backend='torch'")
+
+
+def check_native(model: str, backend: str, device: str | None) -> None:
+    """Refuse, for a model that has a native kernel only, what other backends can do."""
+    check_backend(backend, device)
+    if backend == "torch" or device not in (None, "cpu"):
+        raise ValueError(
+            f"backend={backend!r}, device={device!r}: a {model} is trained on the CPU by its native kernel; leave "
+            "backend='auto' and device=None"
+        )
 
 
 def choose_backend(backend: str, device: str | None) -> str:

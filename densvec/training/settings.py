@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from densvec.checks import check_pairing
+
 __all__ = [
     "ADAGRAD_EPSILON",
     "ADAM_BETAS",
@@ -66,8 +68,7 @@ class Objective:
     def __post_init__(self) -> None:
         check_margin(self.margin)
         _not_negative("kl_weight", self.kl_weight)
-        if self.pairing not in ("shared", "paired"):
-            raise ValueError(f"pairing={self.pairing!r} is unknown: use 'shared' or 'paired'")
+        check_pairing(self.pairing)
         if not 0 <= self.nearness <= 1:
             raise ValueError(f"nearness={self.nearness} is not between 0 and 1")
 

@@ -33,15 +33,14 @@ def make(words=WORDS, size=4, covariance="spherical", encoder=True, residual=Fal
         variance_bias=table(width),
         residual=residual,
     )
-    wv = KeyedDensities(size, covariance=covariance, encoder=network if encoder else None, window=7)
-    wv.index_to_key, wv.key_to_index = list(words), {word: row for row, word in enumerate(words)}
-    wv.next_index = len(words)
-    wv.vectors = table(len(words), size)
-    if covariance:
-        wv.log_variances = table(len(words), width)
-    wv.expandos["count"] = rng.integers(1, 99, len(words))
-    wv.expandos["score"] = table(len(words))
-    return wv
+    return KeyedDensities.from_arrays(
+        list(words),
+        table(len(words), size),
+        log_variances=table(len(words), width) if covariance else None,
+        encoder=network if encoder else None,
+        attributes={"count": rng.integers(1, 99, len(words)), "score": table(len(words))},
+        window=7,
+    )
 
 
 def assert_same(a, b):

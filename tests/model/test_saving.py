@@ -352,7 +352,7 @@ class TestBaselines:
             again = cls.load(path, mmap=mmap)
             assert_same_tables(model, again)
             assert again.loss_history == model.loss_history
-            for name in cls.own_parameters:
+            for name in cls.parameter_names():
                 assert getattr(again, name) == getattr(model, name), name
             again.save(path)
             assert path.read_bytes() == content

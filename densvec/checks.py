@@ -1,0 +1,73 @@
+"""Checks of single values, each written once: they return the value as densvec keeps it, or say what is wrong."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_covariance", "check_number", "check_pairing", "check_whole", "one_of"]
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Return a whole number as an int; integers of NumPy and floats without a fraction are taken as well.
+
+    Examples
+    --------
+    >>> check_whole("window", 5.0, least=1)
+    5
+    >>> check_whole("window", 0, least=1)
+    Traceback (most recent call last):
+    ValueError: window=0 is too small: it must be at least 1
+    """
+    real = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    if isinstance(value, bool) or not (real or isinstance(value, numbers.Integral)):
+        raise TypeError(f"{name}={value!r} is not a whole number")
+    whole = int(value)
+    if whole < least:
+        raise ValueError(f"{name}={value} is too small: it must be at least {least}")
+    return whole
+
+
+def check_number(name: str, value: Any) -> Any:
+    """Return a finite number of at least 0, as a Python number.
+
+    Examples
+    --------
+    >>> check_number("alpha", -0.1)
+    Traceback (most recent call last):
+    ValueError: alpha=-0.1 is not a finite number of at least 0
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name}={value!r} is not a number")
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"{name}={value} is not a finite number of at least 0")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def one_of(name: str, value: Any, choices: tuple[str | None, ...]) -> Any:
+    """Return a value that must be one of a few.
+
+    Examples
+    --------
+    >>> one_of("pairing", "both", ("shared", "paired"))
+    Traceback (most recent call last):
+    ValueError: pairing='both' is unknown: use 'shared' or 'paired'
+    """
+    if value not in choices:
+        *most, last = map(repr, choices)
+        raise ValueError(f"{name}={value!r} is unknown: use {', '.join(most)} or {last}")
+    return value
+
+
+def check_pairing(pairing: Any) -> str:
+    """Return how negatives are drawn: for each centre ("shared") or for each context word ("paired")."""
+    pairing = one_of("pairing", pairing, ("shared", "paired"))
+    return str(pairing)
+
+
+def check_covariance(covariance: Any, *, optional: bool = False) -> Any:
+    """Return the shape of variances: "spherical" or "diagonal"; None, if `optional`, for means only."""
+    return one_of("covariance", covariance, ("spherical", "diagonal", None)[: 3 if optional else 2])

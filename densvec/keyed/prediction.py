@@ -1,0 +1,102 @@
+"""The words that a context speaks for, most probable first."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from densvec.gaussian import Gaussian
+from densvec.keyed.lookup import Lookup
+from densvec.keyed.search import Found
+from densvec.text.vocabulary import keep_probabilities, noise_weights
+from densvec.types import Floats
+
+__all__ = ["Prediction"]
+
+logger = logging.getLogger(__name__)
+
+
+class Prediction(Lookup):
+    """Words for a context."""
+
+    def predict_output_word(
+        self,
+        context_words_list: Sequence[str | int],
+        topn: int = 10,
+        *,
+        sample: float = 1e-4,
+        average: bool = True,
+    ) -> Found | None:
+        """Return the words that a context speaks for, most probable first.
+
+        With an encoder, a word is the more probable the more frequent it is in the thinned text, the less the
+        context moves its posterior q from its prior, and the nearer q is to the context words:
+        p(w | context) ∝ p(w) · exp(−KL[q‖p(z | w)] − mean_j KL[q‖p(z | c_j)]), the terms of the objective
+        that a `densvec.BayesianSkipGram` is trained by. With context vectors, as a `densvec.SkipGram` has
+        them, the probabilities are gensim's: the softmax, over the vocabulary, of the product of a word's
+        context vector with the mean of the vectors of the words around it.
+
+        Parameters
+        ----------
+        context_words_list : sequence of str or int
+            The context words, or their rows; unknown ones are skipped.
+        topn : int, optional
+            How many words to return.
+        sample : float, optional
+            Threshold above which frequent words were thinned in training; it matters with an encoder only.
+        average : bool, optional
+            Whether to take the mean of the vectors around a word, or their sum; with context vectors only.
+
+        Returns
+        -------
+        list of (str, float), or None
+            Words and probabilities; None, and a warning in the log, if no context word is known.
+
+        Raises
+        ------
+        RuntimeError
+            If there are no words, or neither an encoder nor context vectors.
+
+        Examples
+        --------
+        >>> [word for word, _ in wv.predict_output_word(["dog", "cat"], topn=1)]
+        ['animal']
+        """
+        if not len(self) or (self.encoder is None and self.context_vectors is None):
+            raise RuntimeError(
+                "there are no words with an encoder or context vectors here: build the model's vocabulary and "
+                "train it first"
+            )
+        known = [self.get_index(word) for word in context_words_list if word in self]
+        if not known:
+            logger.warning("all the context words are unknown to the model")
+            return None
+        if self.encoder is not None:
+            scores = self._posterior_scores(known, sample)
+        else:
+            vectors = self.vectors[known].astype(np.float64)
+            scores = self.context_vectors @ (vectors.mean(0) if average else vectors.sum(0))
+        probabilities = np.exp(scores - scores.max())
+        probabilities /= probabilities.sum()
+        best = np.argsort(-probabilities, kind="stable")[:topn]
+        return [(self.index_to_key[i], float(probabilities[i])) for i in best]
+
+    def _posterior_scores(self, known: list[int], sample: float) -> Floats:
+        """Return log p(w | context) of every word, up to a constant, from the posteriors of all words."""
+        assert self.encoder is not None
+        means, log_variances, words = self.vectors, self._known_log_variances(), len(self)
+        offsets = np.arange(words + 1) * len(known)
+        inferred = self.encoder.posteriors(np.arange(words), known * words, offsets, (means, log_variances))
+        posteriors = _gaussian(*inferred)
+        scores = -posteriors.kl(_gaussian(means, log_variances))
+        for row in known:
+            scores -= posteriors.kl(_gaussian(means[row], log_variances[row])) / len(known)
+        counts = self.expandos["count"]
+        scores += np.log(noise_weights(counts, "subsampled", keep_probabilities(counts, sample)))
+        return scores
+
+
+def _gaussian(means: Floats, log_variances: Floats) -> Gaussian:
+    return Gaussian(means, np.exp(log_variances))

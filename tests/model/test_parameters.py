@@ -1,0 +1,71 @@
+"""Parameters: one declaration of each, checked in one place, and answers to wrong names."""
+
+import inspect
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram, SkipGram, Word2Gauss
+from densvec.cli.options import described
+
+MODELS = [BayesianSkipGram, SkipGram, Word2Gauss]
+
+pytestmark = pytest.mark.parametrize("cls", MODELS)
+
+
+def test_signatures_and_declarations_agree(cls):
+    signature = inspect.signature(cls).parameters
+    for field in fields(cls):
+        assert signature[field.name].default == field.default, field.name
+    others = set(signature) - set(cls.parameter_names())
+    assert others == {"sentences", "corpus_file", "hashfxn", "trim_rule", "callbacks"}
+
+
+def test_every_parameter_is_documented_in_the_order_of_the_signature(cls):
+    texts = described(cls.__doc__)
+    assert set(texts) == set(inspect.signature(cls).parameters)
+    assert all(text.text for text in texts.values())
+    first = [line.split(" : ")[0].split(",")[0] for line in cls.__doc__.splitlines()]
+    places = [first.index(name) for name in inspect.signature(cls).parameters if name in first]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("size", "vector_size"), ("iter", "epochs"), ("vectorsize", "vector_size"), ("windw", "window")],
+)
+def test_wrong_names_are_told_the_right_one(cls, wrong, right):
+    with pytest.raises(TypeError, match=f"{cls.__name__}.*{wrong!r}.*{right!r}"):
+        cls(**{wrong: 3})
+
+
+def test_names_like_no_other_are_told_all(cls):
+    with pytest.raises(TypeError, match=r"'zebra'.*vector_size.*window"):
+        cls(zebra=3)
+
+
+def test_whole_numbers_may_be_floats_or_numpys(cls, tmp_path):
+    model = cls(
+        vector_size=8.0, window=np.int32(3), epochs=np.float64(2), seed=np.uint8(4), alpha=np.float32(0.5)
+    )
+    kept = {name: getattr(model, name) for name in ("vector_size", "window", "epochs", "seed", "alpha")}
+    assert kept == {"vector_size": 8, "window": 3, "epochs": 2, "seed": 4, "alpha": 0.5}
+    assert [type(value) for value in kept.values()] == [int, int, int, int, float]
+    model.build_vocab([["a", "b"]] * 9)
+    model.save(tmp_path / "model.dv")
+    assert cls.load(tmp_path / "model.dv").vector_size == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("vector_size", 1.5), ("window", True), ("epochs", "5"), ("alpha", None)]
+)
+def test_what_is_no_number_is_refused_by_name(cls, name, value):
+    with pytest.raises(TypeError, match=f"{name}="):
+        cls(**{name: value})
+
+
+def test_attributes_can_be_checked_as_the_constructor_does(cls):
+    assert cls.check_parameter("epochs", 3.0) == 3
+    with pytest.raises(ValueError, match="window=0"):
+        cls.check_parameter("window", 0)
