@@ -2,14 +2,12 @@
 
 import builtins
 import logging
-import sys
 
 import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram
 from densvec.datasets import toy_language
-from densvec.training import choice
 from densvec.training.settings import Rates
 
 
@@ -202,34 +200,6 @@ def test_asking_for_torch_without_torch_names_the_command(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", no_torch)
     with pytest.raises(ImportError, match=r"pip install densvec\[torch\]"):
         BayesianSkipGram([["a", "b"]] * 5, vector_size=4, backend="torch")
-
-
-@pytest.mark.parametrize(
-    ("backend", "device", "cuda", "expected"),
-    [
-        ("auto", None, False, "native"),
-        ("auto", None, True, "torch"),
-        ("auto", "cpu", True, "native"),
-        ("auto", "cuda", True, "torch"),
-        ("auto", "mps", False, "torch"),
-        ("native", None, True, "native"),
-        ("torch", None, False, "torch"),
-        ("torch", "cpu", True, "torch"),
-    ],
-)
-def test_auto_takes_cuda_when_it_is_there(backend, device, cuda, expected, monkeypatch):
-    monkeypatch.setattr(choice, "has_cuda", lambda: cuda)
-    assert choice.choose_backend(backend, device) == expected
-
-
-def test_looking_for_cuda_does_not_import_torch_where_there_is_no_driver(monkeypatch):
-    def no_driver(name):
-        raise OSError(name)
-
-    monkeypatch.setattr(choice.ctypes, "CDLL", no_driver)
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    assert not choice.has_cuda()
-    assert "torch" not in sys.modules
 
 
 # Words in context

@@ -18,3 +18,9 @@ def test_every_public_name_is_there():
 
     for name in densvec.__all__:
         assert getattr(densvec, name) is not None
+
+
+def test_the_other_name_of_an_error_still_catches_it():
+    import densvec
+
+    assert densvec.DivergenceError is densvec.UnstableTrainingError

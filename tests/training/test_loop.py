@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -169,3 +170,39 @@ def test_blas_has_one_thread_while_workers_train_and_all_afterwards():
     with thread_limits(Counting(), workers=2):
         assert set(threads().values()) <= {1}
     assert threads() == before
+
+
+class Preparing(Counting):
+    """Its steps take what `prepare` returns, and it has threads of its own."""
+
+    def __init__(self):
+        super().__init__(concurrent=False)
+        self.allowed = []
+
+    def prepare(self, chunk):
+        return ["prepared", chunk]
+
+    def step(self, chunk, alpha, worker=0):
+        prepared, chunk = chunk
+        assert prepared == "prepared"
+        return super().step(chunk, alpha, worker)
+
+    @contextmanager
+    def threads(self, count):
+        self.allowed.append(count)
+        yield
+        self.allowed.append(None)
+
+
+def test_a_backend_steps_on_what_it_has_prepared():
+    backend = Preparing()
+    train(backend, make_run(epochs=1))
+    assert [number for _, number, *_ in backend.steps] == list(range(25))
+
+
+@pytest.mark.parametrize(("workers", "own"), [(1, 1), (2, 1), (5, 4)])
+def test_workers_that_do_not_prepare_chunks_are_threads_of_the_backend(workers, own):
+    backend = Preparing()
+    with thread_limits(backend, workers):
+        assert backend.allowed == [own]
+    assert backend.allowed == [own, None]
