@@ -61,7 +61,9 @@ def test_posterior_of_no_context_is_the_prior():
 
 @pytest.mark.parametrize("backend", ["native", "torch"])
 @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
-@pytest.mark.parametrize(("pairing", "negative"), [("paired", 1), ("paired", 4), ("shared", 1), ("shared", 8)])
+@pytest.mark.parametrize(
+    ("pairing", "negative"), [("paired", 1), ("paired", 4), ("shared", 1), ("shared", 8)]
+)
 def test_every_form_of_the_objective_is_learnt(backend, covariance, pairing, negative):
     model = BayesianSkipGram(
         toy_language(300),

@@ -55,7 +55,9 @@ def check_gradients(chunk, wv, tolerance=1e-10):
     assert result.kl == 0
     for name, gradient in gradients.items():
         assert gradient.dtype == wv.vectors.dtype
-        np.testing.assert_allclose(gradient, expected[name], rtol=tolerance, atol=tolerance * 10, err_msg=name)
+        np.testing.assert_allclose(
+            gradient, expected[name], rtol=tolerance, atol=tolerance * 10, err_msg=name
+        )
 
 
 @pytest.mark.parametrize("pairing", ["paired", "shared"])
@@ -78,7 +80,9 @@ def test_loss_and_gradients_on_any_chunk(data):
         pairing=data.draw(st.sampled_from(["shared", "paired"])),
         words=words,
         seed=data.draw(st.integers(0, 99)),
-        radii=np.array(data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count)), dtype=np.int32),
+        radii=np.array(
+            data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count)), dtype=np.int32
+        ),
     )
     check_gradients(chunk, make_wv(words, data.draw(st.integers(1, 40)), seed=data.draw(st.integers(0, 99))))
 

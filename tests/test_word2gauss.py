@@ -72,7 +72,9 @@ def check_gradients(chunk, wv, margin, energy, tolerance=1e-10):
     assert (result.hinge, result.kl) == (result.loss, 0)
     for name, gradient in gradients.items():
         assert gradient.dtype == wv.vectors.dtype
-        np.testing.assert_allclose(gradient, expected[name], rtol=tolerance, atol=tolerance * 10, err_msg=name)
+        np.testing.assert_allclose(
+            gradient, expected[name], rtol=tolerance, atol=tolerance * 10, err_msg=name
+        )
 
 
 @pytest.mark.parametrize("energy", ENERGIES)
@@ -96,7 +98,9 @@ def test_loss_and_gradients_on_any_chunk(data):
         pairing=data.draw(st.sampled_from(["shared", "paired"])),
         words=words,
         seed=data.draw(st.integers(0, 99)),
-        radii=np.array(data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count)), dtype=np.int32),
+        radii=np.array(
+            data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count)), dtype=np.int32
+        ),
     )
     wv = make_wv(
         words,
@@ -104,7 +108,9 @@ def test_loss_and_gradients_on_any_chunk(data):
         covariance=data.draw(st.sampled_from(COVARIANCES)),
         seed=data.draw(st.integers(0, 99)),
     )
-    check_gradients(chunk, wv, data.draw(st.sampled_from([0.0, 1.0, 20.0])), data.draw(st.sampled_from(ENERGIES)))
+    check_gradients(
+        chunk, wv, data.draw(st.sampled_from([0.0, 1.0, 20.0])), data.draw(st.sampled_from(ENERGIES))
+    )
 
 
 def test_gradients_train_nothing():
@@ -187,13 +193,17 @@ def test_the_parameters_are_gensims():
 def trained(request):
     language = toy_language(2500)
     options = {"vector_size": 20, "sample": 1e-2, "workers": 1, "epochs": 8}
-    return language, Word2Gauss(list(language), energy="expected_likelihood", covariance=request.param, **options)
+    return language, Word2Gauss(
+        list(language), energy="expected_likelihood", covariance=request.param, **options
+    )
 
 
 def test_words_of_a_topic_are_near_each_other(trained):
     language, model = trained
     wv = model.wv
-    groups = [[w for w in words if w in wv] for senses in language.senses.values() for words in senses.values()]
+    groups = [
+        [w for w in words if w in wv] for senses in language.senses.values() for words in senses.values()
+    ]
     inside = [wv.n_similarity(group[::2], group[1::2]) for group in groups]
     across = [wv.n_similarity(a, b) for a, b in zip(groups, groups[1:] + groups[:1], strict=True)]
     assert np.mean(inside) > np.mean(across) + 0.3
@@ -216,7 +226,14 @@ def test_loss_history_is_the_hinge(trained):
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_model_is_saved_whole_and_resumes_bit_for_bit(tmp_path, covariance):
     path = tmp_path / "model.dv"
-    options = {"epochs": 3, "covariance": covariance, "margin": 3.0, "rates": {"mean": 2.0}, "max_norm": 9.0, **SMALL}
+    options = {
+        "epochs": 3,
+        "covariance": covariance,
+        "margin": 3.0,
+        "rates": {"mean": 2.0},
+        "max_norm": 9.0,
+        **SMALL,
+    }
     whole = Word2Gauss(TOY, **options)
     part = Word2Gauss(**options)
     part.build_vocab(TOY)

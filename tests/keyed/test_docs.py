@@ -10,7 +10,11 @@ from densvec import Gaussian, KeyedDensities, divergences, pairwise
 def public(owner):
     for name, member in inspect.getmembers(owner):
         function = member.fget if isinstance(member, property) else member
-        if not name.startswith("_") and inspect.isroutine(function) and function.__module__.startswith("densvec"):
+        if (
+            not name.startswith("_")
+            and inspect.isroutine(function)
+            and function.__module__.startswith("densvec")
+        ):
             yield pytest.param(function, id=f"{owner.__name__.removeprefix('densvec.')}.{name}")
 
 
