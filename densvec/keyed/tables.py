@@ -124,7 +124,7 @@ class Tables:
             raise ValueError(f"means have shape {means.shape}: they must be (words, dimensions)")
         count, size = means.shape
         made = cls(size, dtype=means.dtype, encoder=encoder, window=window)
-        made._set_keys(keys, index)
+        made._set_keys(list(keys), index)
         widths = {"means": (size,), "log_variances": (1, size), "context_vectors": (size,)}
         tables = {"means": means, "log_variances": log_variances, "context_vectors": context_vectors}
         for name, table in tables.items():

@@ -170,3 +170,35 @@ def test_new_words_are_learnt():
     model.train(sentences[1500:], total_examples=model.corpus_count, epochs=10)
     neighbours = [word for word, _ in model.wv.most_similar("owl", topn=10)]
     assert set(neighbours) & {"hoots", "barn", "silent", "wise", "swoops", "midnight", "bird", "feathered"}
+
+
+# Raw counts
+
+
+def test_raw_counts_become_strings_only_when_asked_for(monkeypatch):
+    from densvec.text.vocabulary import RawVocabulary
+
+    def ask(self):
+        raise AssertionError("nobody asked for all counted words")
+
+    model = make(min_count=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(RawVocabulary, "counts", property(ask))
+        model.build_vocab(SENTENCES, keep_raw_vocab=True)
+        model.build_vocab(MORE, update=True, keep_raw_vocab=True)
+    assert model.raw_vocab == {
+        "computer": 1,
+        "artificial": 3,
+        "intelligence": 3,
+        "trees": 1,
+        "human": 1,
+        "graph": 1,
+    }
+
+
+def test_raw_counts_can_be_set_and_changed():
+    model = make(min_count=2)
+    model.raw_vocab = {"graph": 3, "rare": 1}
+    model.raw_vocab["trees"] = 2
+    model.prepare_vocab()
+    assert model.wv.index_to_key == ["graph", "trees"]

@@ -279,3 +279,19 @@ class TestParallel:
 
 def test_public_names_are_those_promised():
     assert set(vocabulary.__all__) <= set(dir(vocabulary))
+
+
+@pytest.mark.parametrize("source", ["lists", "file", "mapping"])
+def test_counts_of_some_words_are_those_of_the_table(source, tmp_path):
+    words = ["kiwi", "日本語", "an-extraordinarily-long-word", "kiwi", "bird"]
+    path = tmp_path / "corpus.txt"
+    path.write_text(" ".join(words), encoding="utf-8")
+    counts = {"kiwi": 2, "日本語": 1, "an-extraordinarily-long-word": 1, "bird": 1}
+    raw = {
+        "lists": lambda: scan([[*words, 7]]),
+        "file": lambda: scan(corpus_file=path),
+        "mapping": lambda: RawVocabulary.from_frequencies(counts),
+    }[source]()
+    asked = ["bird", "unknown", "日本語", "kiwi", "an-extraordinarily-long-word", 7]
+    assert raw.counts_of(asked).tolist() == [1, 0, 1, 2, 1, int(source == "lists")]
+    assert raw.frequencies.tolist() == list(raw.counts.values())
