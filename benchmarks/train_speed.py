@@ -125,7 +125,7 @@ def growth(words=1_000_000):
 def vocabularies(corpus, text, sizes=(20_000, 280_000), rounds=3):
     """Print words/s on one real text with the most frequent words of its corpus, few or many, taking turns.
 
-    Words that are not in the vocabulary are passed over: the smaller one has fewer words to train.
+    Words that are not in the vocabulary are skipped: the smaller one has fewer words to train.
     """
     models, counts, total = {}, Counter(), 0
     for sentence in LineSentence(str(text)):

@@ -30,7 +30,7 @@ __all__ = ["SkipGram"]
 
 @dataclass(init=False, repr=False, eq=False)
 class SkipGramParameters(SharedParameters):
-    """What a skip-gram is told: other defaults, which are gensim's."""
+    """The parameters of a skip-gram, with gensim's defaults."""
 
     negative: int = whole(5, least=1)
     ns_exponent: float | str = ns_exponent(0.75)
@@ -135,7 +135,7 @@ class SkipGram(DensityModel, SkipGramParameters):
     def predict_output_word(
         self, context_words_list: Sequence[str | int], topn: int = 10
     ) -> list[tuple[str, float]] | None:
-        """Return the words that a context speaks for, most probable first, as gensim computes it.
+        """Return the words that a context suggests, most probable first, as gensim computes it.
 
         The probability of a word is the softmax, over the vocabulary, of the product of its context vector
         with the mean (``cbow_mean=0``: the sum) of the vectors of the words around it.

@@ -35,7 +35,7 @@ START = 0.05
 
 @dataclass(init=False, repr=False, eq=False)
 class Word2GaussParameters(SharedParameters):
-    """What Word2Gauss is told besides."""
+    """The parameters that only Word2Gauss has."""
 
     negative: int = whole(30, least=1)
     margin: float = number(5.0)

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
 def run(args: argparse.Namespace) -> None:
     """Print how each pair compares."""
     pairs = _pairs(args.words)
-    first = next(pairs, None)  # wrong usage is told before the model is loaded
+    first = next(pairs, None)  # report wrong usage before loading the model
     wv = load(args.model)
     while first is not None:
         document = compare(wv, *first)

@@ -70,7 +70,7 @@ def described(docstring: str | None) -> dict[str, Parameter]:
 def add_options(
     group: Any, function: Callable[..., Any], docstring: str | None, leave_out: frozenset[str]
 ) -> list[str]:
-    """Add an option for each parameter of a function; options that are not given leave no trace.
+    """Add an option for each parameter of a function; options that are not given are not passed on.
 
     Parameters
     ----------

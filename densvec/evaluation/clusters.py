@@ -52,7 +52,7 @@ def adjusted_rand_index(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 
 
 def _pairs(counts: Any) -> Any:
-    """Return how many pairs can be made of so many items."""
+    """Return how many pairs this many items make."""
     counts = np.asarray(counts, dtype=np.float64)
     return counts * (counts - 1) / 2
 

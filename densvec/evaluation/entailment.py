@@ -72,7 +72,7 @@ class EntailmentResult(ResultOnPairs):
 
 @dataclass(frozen=True)
 class DirectionResult(ResultOnPairs):
-    """Share of entailing pairs whose direction is told right, by measure, over the pairs of known words.
+    """Share of entailing pairs whose direction is right, by measure, over the pairs of known words.
 
     "kl": KL[w1‖w2] < KL[w2‖w1]; "variance": w1 has the smaller log-determinant of the covariance;
     "frequency": w1 is the rarer word.

@@ -1,4 +1,4 @@
-"""Entropy in context: whether a posterior is narrower than its prior, and the narrower the more it is told."""
+"""Entropy in context: whether a posterior is narrower than its prior, and narrows further with more context."""
 
 from __future__ import annotations
 

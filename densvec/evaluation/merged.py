@@ -33,7 +33,7 @@ __all__ = [
 JOIN = "‿"
 """What joins two words into one: ``castle‿tax``. A character that ordinary text does not have."""
 
-_NEIGHBOURS = 10  # a word's partner is among so many of about its own frequency, on either side
+_NEIGHBOURS = 10  # a word's partner is among this many words of about its own frequency, on either side
 
 Pair = tuple[str, str]
 

@@ -176,7 +176,7 @@ def entailment_table(reports: Reports) -> PaperTable:
 
 
 def direction_table(reports: Reports) -> PaperTable:
-    """Table 4: share of entailing pairs whose direction is told right."""
+    """Table 4: share of entailing pairs whose direction is right."""
     lines = {
         f"{benchmark.upper()}, by {_MEASURES[measure]}": f"direction {benchmark} {measure}"
         for benchmark in ("bbds", "bless")

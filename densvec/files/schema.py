@@ -37,7 +37,7 @@ def leave_out(
     """Return the tensors without those that ``ignore`` names, as gensim's ``save(ignore=…)`` leaves out.
 
     A name stands for a tensor, for all tensors of a group (``"encoder"``), or for an attribute (``"count"``).
-    What a file cannot do without is an error; names that stand for nothing here are passed over.
+    What a file cannot do without is an error; unknown names are ignored.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 Two modules are the ground for the others, `tables` (keys and rows) and `lookup` (what an item of a question stands
 for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
 keys), `densities` (what only densities can answer), `similarity` (of named keys), `search` (most similar keys),
-`inference` (words in context), `prediction` (the words that a context speaks for), `evaluation` (gensim's two
+`inference` (words in context), `prediction` (the words that a context suggests), `evaluation` (gensim's two
 measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
 """
 

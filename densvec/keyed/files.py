@@ -54,7 +54,7 @@ class Files(Tables, Lifecycle):
             Accepted as in gensim, without effect: there is one file, and no pickle in it.
         ignore : iterable of str, optional
             What to leave out: ``"encoder"`` (which halves the file, and the loaded words know no posteriors),
-            ``"log_variances"``, or attributes such as ``"count"``. Names unknown here are passed over.
+            ``"log_variances"``, or attributes such as ``"count"``. Unknown names are ignored.
 
         Examples
         --------
@@ -221,7 +221,7 @@ class Files(Tables, Lifecycle):
         fname : str or PathLike
             The file.
         lockf : float, optional
-            Accepted for gensim's sake: later training moves these means as it does all others.
+            Accepted for compatibility with gensim: later training moves these means as it does all others.
         binary : bool, optional
             Whether the file is binary.
         encoding, unicode_errors : str, optional

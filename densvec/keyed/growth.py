@@ -267,7 +267,7 @@ class Growth(Tables):
         keys : iterable of str
             Keys wanted; unknown and repeated ones are left out.
         allow_inference : bool, optional
-            Accepted for gensim's sake: nothing is inferred for unknown words.
+            Accepted for compatibility with gensim: nothing is inferred for unknown words.
         copy_vecattrs : bool, optional
             Whether to copy the attributes; otherwise the counts only tell the order of the keys.
 
@@ -326,7 +326,7 @@ class Growth(Tables):
 
 
 def _storage_type(kind: Any) -> Any:
-    """Return the NumPy type that stores values of a type; what is no number is kept as an object."""
+    """Return the NumPy type that stores values of a type; values that are not numbers are kept as objects."""
     kind = {int: np.int64, float: np.float64, bool: np.bool_}.get(kind, kind)
     return kind if np.issubdtype(kind, np.number) or np.issubdtype(kind, np.bool_) else object
 

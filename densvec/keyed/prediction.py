@@ -1,4 +1,4 @@
-"""The words that a context speaks for, most probable first."""
+"""The words that a context suggests, most probable first."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Prediction(Lookup):
         sample: float = 1e-4,
         average: bool = True,
     ) -> Found | None:
-        """Return the words that a context speaks for, most probable first.
+        """Return the words that a context suggests, most probable first.
 
-        With an encoder, a word is the more probable the more frequent it is in the thinned text, the less the
-        context moves its posterior q from its prior, and the nearer q is to the context words:
+        With an encoder, a word is probable if it is frequent in the thinned text, if the context moves its
+        posterior q little from its prior, and if q is near to the context words:
         p(w | context) ∝ p(w) · exp(−KL[q‖p(z | w)] − mean_j KL[q‖p(z | c_j)]), the terms of the objective
         that a `densvec.BayesianSkipGram` is trained by. With context vectors, as a `densvec.SkipGram` has
         them, the probabilities are gensim's: the softmax, over the vocabulary, of the product of a word's

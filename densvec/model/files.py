@@ -51,7 +51,7 @@ class Saving(ModelState):
             Accepted as in gensim, without effect: there is one file, and no pickle in it.
         ignore : iterable of str, optional
             What to leave out: ``"training"`` (the optimiser's state, without which training can go on, but
-            not exactly), ``"raw_vocabulary"``, or attributes of words. Names unknown here are passed over.
+            not exactly), ``"raw_vocabulary"``, or attributes of words. Unknown names are ignored.
 
         Examples
         --------

@@ -137,7 +137,7 @@ _NULL_WORD = "asks for a padding word: densvec's windows are not padded; leave n
 
 @dataclass(init=False, repr=False, eq=False)
 class SharedParameters:
-    """What every model is told: gensim's parameters, in gensim's order, and a few of our own.
+    """The parameters of every model: gensim's parameters, in gensim's order, and a few of our own.
 
     A model that extends them says only what differs: another default, or another text.
 
@@ -163,8 +163,8 @@ class SharedParameters:
     min_alpha : float
         Learning rate at the end; it falls linearly with the words read.
     sg, hs, null_word, cbow_mean, hashfxn, compute_loss
-        Accepted for gensim's sake. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning here and are
-        errors; the others have no effect. Losses are always computed.
+        Accepted for compatibility with gensim. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning
+        here and are errors; the others have no effect. Losses are always computed.
     ns_exponent : float or "subsampled"
         Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
         text.

@@ -49,10 +49,10 @@ class Training(ModelState):
 
         Without arguments, ``train()`` brings the model to its ``epochs`` on its own corpus: it trains a model
         that was not trained, resumes an interrupted or re-loaded one where it stopped, and returns at once
-        when nothing is left. With a corpus it is gensim's call: so many epochs more; with nothing but a
+        when nothing is left. With a corpus it is gensim's call: that many more epochs; with nothing but a
         corpus, an interrupted or re-loaded model goes on where it stopped.
 
-        Ctrl-C (KeyboardInterrupt) is raised after the chunks at hand are finished. The model can then be used
+        Ctrl-C (KeyboardInterrupt) is raised once the current chunks are finished. The model can then be used
         and saved, and ``train()`` goes on where it stopped.
 
         Parameters
@@ -112,7 +112,7 @@ class Training(ModelState):
         return self
 
     def get_latest_training_loss(self) -> float:
-        """Return the mean loss per centre word of the epoch at hand, or else of the latest epoch.
+        """Return the mean loss per centre word of the current epoch, or of the latest one between runs.
 
         Unlike gensim's it is computed in double precision, always, and it is comparable between runs and
         corpora. `loss_history` has all epochs. 0.0 before any training.
@@ -147,7 +147,7 @@ class Training(ModelState):
             self._corpus = (sentences, corpus_file)
         if self._corpus[0] is None and self._corpus[1] is None:
             raise RuntimeError(
-                "the model's corpus is not at hand (the model was loaded, or its vocabulary was not built "
+                "the model's corpus is not available (the model was loaded, or its vocabulary was not built "
                 "from a corpus): give it as train(sentences, resume=True)"
             )
         check_sources(*self._corpus, passes=run.epochs - run.epoch)

@@ -53,7 +53,7 @@ class VocabularyBuilding(ModelState):
             Add the words of the corpus to those that the model knows. Known words keep their densities and
             their rows; new ones start from the average word; the counts are those of all corpora together.
         progress_per : int
-            Log progress about every so many sentences.
+            Log progress about once in this many sentences.
         keep_raw_vocab : bool
             Keep the counts of all words in ``raw_vocab``.
         trim_rule : callable, optional
@@ -115,7 +115,7 @@ class VocabularyBuilding(ModelState):
         if update:
             self._check_update()
         self._set_raw(RawVocabulary.from_frequencies(word_freq, corpus_count))
-        self.corpus_total_words = 0  # of a corpus nobody has read: train() is told
+        self.corpus_total_words = 0  # nobody has read the corpus: train() must be given its size
         self._corpus = (None, None)
         report = self.prepare_vocab(update=update, keep_raw_vocab=keep_raw_vocab, trim_rule=trim_rule)
         report["memory"] = self.estimate_memory(vocab_size=len(self.wv.index_to_key))["total"]

@@ -172,7 +172,7 @@ def scan(
     corpus_file : path, optional
         a file with one sentence per line. One of both must be given.
     progress_per : int
-        Log progress about every so many sentences.
+        Log progress about once in this many sentences.
     max_vocab_size : int, optional
         Bound the memory: whenever a sentence leaves more distinct words than this, those seen fewer than
         `min_reduce` times are dropped and `min_reduce`, 1 at first, rises by one. Counts of rare words become

@@ -1,4 +1,4 @@
-"""What training is told: the loss, the learning rates, the limits, and constants that all backends share."""
+"""The settings of training: the loss, the learning rates, the limits, and constants that all backends share."""
 
 from __future__ import annotations
 
