@@ -17,14 +17,18 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "compare", "configure", "readable", 
 
 HELP = "whether one word entails another: a dog is an animal"
 DESCRIPTION = """\
-Compare the densities of two words. KL[a‖b] is small if b covers a; if it is smaller than KL[b‖a], then a
-entails b rather than the other way round. Whether the words have anything to do with each other is for you to
-judge, by the cosine and by the size of the smaller KL."""
+Compare the densities of two words: whether they are related at all, then which is the more general one. Two words
+are related if they are nearer to each other than 95 in 100 pairs of words; of two related ones, a entails b if
+KL[a‖b] is smaller than KL[b‖a]. "hypernymy" is one score of both, from 0 to 1: how far a is a kind of b."""
 EPILOG = """\
 examples:
   densvec entails model.dv dog animal
   densvec entails model.dv dog animal --json
   densvec entails model.dv - --json < pairs.tsv  # two words on each line"""
+
+
+RELATED = 0.95
+"""The share of all pairs of words that two words must be nearer than, to be called related."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -55,14 +59,20 @@ def compare(wv: KeyedDensities, a: str, b: str) -> dict[str, Any]:
     """Return how the densities of two words compare."""
     check_known(wv, [a, b])
     forward, backward = wv.kl_divergence(a, b), wv.kl_divergence(b, a)
+    cosine = float(wv.similarity(a, b))
+    nearer = float(wv.hypernymy_scale.relatedness(cosine))
     return {
         "a": a,
         "b": b,
+        "related": nearer >= RELATED,
+        "nearer_than": nearer,
+        "hypernymy": wv.hypernymy(a, b),
+        "reverse_hypernymy": wv.hypernymy(b, a),
         "kl": forward,
         "reverse_kl": backward,
         "direction": backward - forward,
-        "entails": forward < backward,
-        "cosine": float(wv.similarity(a, b)),
+        "entails": nearer >= RELATED and forward < backward,
+        "cosine": cosine,
         "generality": {a: wv.generality(a), b: wv.generality(b)},
     }
 
@@ -71,15 +81,21 @@ def readable(document: dict[str, Any]) -> str:
     """Return the comparison as people read it."""
     a, b = document["a"], document["b"]
     rows = [
+        (f"{a} a kind of {b}", f"{document['hypernymy']:.3f}"),
+        (f"{b} a kind of {a}", f"{document['reverse_hypernymy']:.3f}"),
         (f"KL[{a}‖{b}]", f"{document['kl']:.3f}"),
         (f"KL[{b}‖{a}]", f"{document['reverse_kl']:.3f}"),
         ("cosine", f"{document['cosine']:.3f}"),
         *((f"generality of {word}", f"{value:.3f}") for word, value in document["generality"].items()),
     ]
-    specific, general = (a, b) if document["entails"] else (b, a)
-    verdict = f"{specific} entails {general}, rather than the other way round"
-    if not document["direction"]:
-        verdict = f"neither of {a} and {b} is more general"
+    if not document["related"]:
+        share = f"nearer to each other than {100 * document['nearer_than']:.0f} % of all pairs of words"
+        verdict = f"{a} and {b} are not related: they are {share}"
+    elif not document["direction"]:
+        verdict = f"{a} and {b} are related, and neither is more general"
+    else:
+        specific, general = (a, b) if document["entails"] else (b, a)
+        verdict = f"{a} and {b} are related: {specific} entails {general}, rather than the other way round"
     return f"{verdict}\n{columns(rows, right=[1], indent='  ')}"
 
 

@@ -27,6 +27,8 @@ COMMANDS = (
     "infer",
     "substitutes",
     "entails",
+    "hypernyms",
+    "taxonomy",
     "evaluate",
     "export",
     "plot",

@@ -26,6 +26,7 @@ from densvec.evaluation.entailment import (
 from densvec.evaluation.entropy import EntropyResult, entropy_in_context
 from densvec.evaluation.files import BenchmarkFileError
 from densvec.evaluation.generality import GeneralityResult, generality_frequency
+from densvec.evaluation.graded import GradedEntailmentResult, graded_entailment
 from densvec.evaluation.lexicon import Lexicon
 from densvec.evaluation.merged import (
     MergedPair,
@@ -61,6 +62,7 @@ __all__ = [
     "EntropyResult",
     "Estimate",
     "GeneralityResult",
+    "GradedEntailmentResult",
     "Lexicon",
     "MergedPair",
     "MergedText",
@@ -82,6 +84,7 @@ __all__ = [
     "explained_dispersion",
     "gap",
     "generality_frequency",
+    "graded_entailment",
     "kmeans",
     "lexical_substitution",
     "merged_pairs",

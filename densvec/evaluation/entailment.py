@@ -14,6 +14,7 @@ from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import BoolArray, FloatArray, Lexicon
 from densvec.evaluation.results import ResultOnPairs, Row
+from densvec.keyed.densities import frequency_trend
 
 __all__ = [
     "DirectionResult",
@@ -40,7 +41,11 @@ class EntailmentScore:
 
 @dataclass(frozen=True)
 class EntailmentResult(ResultOnPairs):
-    """Entailment on one benchmark by measure: "kl" (−KL[w1‖w2]) and "cosine", over the known pairs."""
+    """Entailment on one benchmark by measure, over the known pairs.
+
+    "kl" is −KL[w1‖w2], "cosine" the cosine, "hypernymy" the score of nearness and direction together
+    (:meth:`densvec.KeyedDensities.hypernymy`).
+    """
 
     name: str
     scores: dict[str, EntailmentScore]
@@ -75,7 +80,7 @@ class DirectionResult(ResultOnPairs):
     """Share of entailing pairs whose direction is right, by measure, over the pairs of known words.
 
     "kl": KL[w1‖w2] < KL[w2‖w1]; "variance": w1 has the smaller log-determinant of the covariance;
-    "frequency": w1 is the rarer word.
+    "adjusted": the same after the trend of frequency is taken away; "frequency": w1 is the rarer word.
     """
 
     name: str
@@ -116,7 +121,7 @@ def read_entailment(path: PathLike) -> list[tuple[str, str, bool]]:
 
 
 def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -> EntailmentResult:
-    r"""Find the best F1 over all thresholds, and the average precision, by −KL[w1‖w2] and by cosine.
+    r"""Find the best F1 over all thresholds, and the average precision, by −KL[w1‖w2], cosine and hypernymy.
 
     Parameters
     ----------
@@ -152,6 +157,8 @@ def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -
     if lexicon.log_variances is not None:
         measures["kl"] = -lexicon.kl(first, second)
     measures["cosine"] = lexicon.cosine(first, second)
+    if lexicon.log_variances is not None:
+        measures["hypernymy"] = lexicon.hypernymy(first, second)
     bootstrap = bootstrap or Bootstrap()
     scores = {}
     for name, values in measures.items():
@@ -186,7 +193,7 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
     ...     file.flush()
     ...     result = direction(wv, file.name, bootstrap=Bootstrap(0))
     >>> {measure: float(share) for measure, share in result.accuracy.items()}
-    {'kl': 1.0, 'variance': 1.0, 'frequency': 0.0}
+    {'kl': 1.0, 'variance': 1.0, 'adjusted': 0.0, 'frequency': 0.0}
     """
     lexicon = Lexicon.of(wv)
     pairs = read_entailment(path)
@@ -199,6 +206,9 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
     if generality is not None:
         right["kl"] = lexicon.kl(first, second) < lexicon.kl(second, first)
         right["variance"] = generality[first] < generality[second]
+    if generality is not None and counts is not None:
+        adjusted = generality - frequency_trend(generality, counts)
+        right["adjusted"] = adjusted[first] < adjusted[second]
     if counts is not None:
         right["frequency"] = counts[first] < counts[second]
     columns = np.array([right[name] for name in right], dtype=np.float64).reshape(len(right), len(known)).T

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from densvec.gaussian import Gaussian
+from densvec.keyed.hypernymy import HypernymyScale
 from densvec.types import Booleans as BoolArray
 from densvec.types import Floats as FloatArray
 from densvec.types import Integers as IntArray
@@ -123,6 +124,17 @@ class Lexicon:
         return by_blocks(
             lambda rows: _dot(unit(self.means[first[rows]]), unit(self.means[second[rows]])), len(first)
         )
+
+    def hypernymy(self, first: IntArray, second: IntArray) -> FloatArray:
+        """How far the words of one list are kinds of those of another, pair by pair."""
+        generality = self.generality()
+        if generality is None or self.log_variances is None:
+            raise ValueError(
+                f"hypernymy needs densities, and this {type(self.wv).__name__} has no log_variances"
+            )
+        scale = HypernymyScale.of(self.means, self.log_variances, self.counts())
+        difference = (generality[second] - generality[first]) / self.means.shape[1]
+        return scale.score(self.cosine(first, second), difference)
 
     def kl(self, first: IntArray, second: IntArray) -> FloatArray:
         """KL[first || second] between the priors of two lists of words, pair by pair."""

@@ -20,6 +20,7 @@ from densvec.evaluation.entailment import DirectionResult, EntailmentResult, dir
 from densvec.evaluation.entropy import EntropyResult, entropy_in_context
 from densvec.evaluation.files import PathLike
 from densvec.evaluation.generality import GeneralityResult, generality_frequency
+from densvec.evaluation.graded import GradedEntailmentResult, graded_entailment
 from densvec.evaluation.lexicon import Lexicon
 from densvec.evaluation.merged import SenseInductionResult, sense_induction
 from densvec.evaluation.occurrences import Reader
@@ -29,9 +30,10 @@ from densvec.evaluation.similarity import SimilarityTable, word_similarities
 from densvec.evaluation.substitution import SubstitutionResult, lexical_substitution
 from densvec.evaluation.word_in_context import WordInContextResult, word_in_context
 
-__all__ = ["ENTAILMENT", "SUBSTITUTION", "Comparison", "Report", "evaluate_all"]
+__all__ = ["ENTAILMENT", "GRADED", "SUBSTITUTION", "Comparison", "Report", "evaluate_all"]
 
 ENTAILMENT = ("bbds", "bless")
+GRADED = ("hyperlex",)
 SUBSTITUTION = ("lst_all", "lst_trial")
 
 
@@ -50,6 +52,7 @@ class Report(Result):
     sense_induction: SenseInductionResult | None = None
     entropy: EntropyResult | None = None
     dispersion: DispersionResult | None = None
+    graded_entailment: dict[str, GradedEntailmentResult] = field(default_factory=dict)
 
     def figures(self) -> dict[str, Estimate]:
         """The headline figures by name: SUM, BIG5, GAP, F1, direction, generality, and those in context."""
@@ -67,6 +70,8 @@ class Report(Result):
             }
         for name, told in self.direction.items():
             found |= {f"direction {name} {measure}": share for measure, share in told.accuracy.items()}
+        for name, graded in self.graded_entailment.items():
+            found |= {f"rho {name} {measure}": rho for measure, rho in graded.rho.items()}
         if self.generality is not None:
             found["generality~frequency"] = self.generality.pearson
         return found | dict(self._in_context()) | dict(self._on_text())
@@ -239,6 +244,11 @@ def evaluate_all(
             if os.path.exists(path)
         },
         generality_frequency(lexicon) if has_both else None,
+        graded_entailment={
+            name: graded_entailment(lexicon, path, bootstrap=bootstrap)
+            for name in GRADED
+            if os.path.exists(path := os.path.join(root, "entailment", f"{name}.txt"))
+        },
         **_in_texts(lexicon, os.path.join(root, "context"), bootstrap, metrics, sample),
         **parts,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from densvec.keyed.lookup import Lookup
 from densvec.types import Floats
 
-__all__ = ["Densities"]
+__all__ = ["Densities", "frequency_trend"]
 
 
 class Densities(Lookup):
@@ -39,13 +39,17 @@ class Densities(Lookup):
         variance: Floats = np.exp(log_variances[self._row_or_rows(key_or_keys)])
         return variance
 
-    def kl_divergence(self, a: Any, b: Any) -> float:
-        """Return KL[a‖b] between the densities of two keys.
+    def kl_divergence(self, a: Any, b: Any) -> Any:
+        """Return KL[a‖b] between the densities of two keys, or of many pairs.
 
         Parameters
         ----------
-        a, b : str, int or Gaussian
-            Keys, or densities such as a posterior.
+        a, b : str, int, Gaussian or list of keys
+            Keys, or densities such as a posterior; two lists are compared pair by pair.
+
+        Returns
+        -------
+        float, or numpy.ndarray if one of them is a list
 
         Examples
         --------
@@ -53,11 +57,24 @@ class Densities(Lookup):
         True
         >>> wv.kl_divergence("dog", "dog")
         0.0
+        >>> wv.kl_divergence("dog", ["cat", "car"])
+        array([ 1., 13.])
         """
-        return float(self._one_density(a).kl(self._one_density(b)))
+        first, second = self._density_or_densities(a), self._density_or_densities(b)
+        self._check_paired(first, second)
+        divergence = first.kl(second)
+        return divergence if divergence.ndim else float(divergence)
 
-    def generality(self, key_or_keys: Any) -> Any:
+    def generality(self, key_or_keys: Any, *, adjust: str | None = None) -> Any:
         """Return how general a key is: the log-determinant of its covariance, larger for wider densities.
+
+        Parameters
+        ----------
+        key_or_keys : str, int or list of keys
+        adjust : {None, "frequency"}, optional
+            ``"frequency"`` takes away what is typical of a word's frequency: a cubic polynomial of the
+            logarithm of its count, fitted on the whole vocabulary. Above 0, a word is more general than words
+            as frequent as it are.
 
         Returns
         -------
@@ -70,11 +87,32 @@ class Densities(Lookup):
         >>> wv.generality(["animal", "dog"]).round(2)
         array([2.77, 0.  ])
         """
+        if adjust not in (None, "frequency"):
+            raise ValueError(f"adjust={adjust!r} is unknown: use None or 'frequency'")
         generality = self.density(key_or_keys).log_determinant
-        return generality if generality.ndim else float(generality)
+        if adjust is not None:
+            generality = generality - self._frequency_trend()[self._row_or_rows(key_or_keys)]
+        return generality if np.ndim(generality) else float(generality)
 
-    def entailment(self, a: Any, b: Any) -> float:
+    def _frequency_trend(self) -> Floats:
+        """Return the generality that is typical of each word's frequency."""
+        derived = self._derived
+        if derived.frequency_trend is None:
+            counts = self.expandos.get("count")
+            if counts is None:
+                raise ValueError(
+                    "adjust='frequency' needs the words' counts, and there are none here: train a model, or load "
+                    "word vectors with their counts (load_word2vec_format(..., fvocab=...))"
+                )
+            generality = self._known_log_variances().mean(axis=1, dtype=np.float64) * self.vector_size
+            derived.frequency_trend = frequency_trend(generality, counts)
+        return derived.frequency_trend
+
+    def entailment(self, a: Any, b: Any) -> Any:
         """Return how well `a` entails `b`, −KL[a‖b]: near 0 if every `a` is a `b`, ever more negative if not.
+
+        The paper's measure, which is dominated by distance; :meth:`hypernymy` is the better answer to whether
+        `a` is a kind of `b`. Lists are compared as in :meth:`kl_divergence`.
 
         Examples
         --------
@@ -83,8 +121,10 @@ class Densities(Lookup):
         """
         return 0.0 - self.kl_divergence(a, b)
 
-    def direction(self, a: Any, b: Any) -> float:
+    def direction(self, a: Any, b: Any) -> Any:
         """Return KL[b‖a] − KL[a‖b]: positive if `a` entails `b` rather than the other way round.
+
+        Lists are compared as in :meth:`kl_divergence`.
 
         Examples
         --------
@@ -94,3 +134,17 @@ class Densities(Lookup):
         False
         """
         return self.kl_divergence(b, a) - self.kl_divergence(a, b)
+
+
+def frequency_trend(generality: Floats, counts: Any) -> Floats:
+    """Return the generality that is typical of each word's count: a cubic polynomial of its logarithm, fitted.
+
+    Examples
+    --------
+    >>> frequency_trend(np.array([1.0, 2.0, 4.0]), [10, 10, 1000]).round(2)
+    array([1.5, 1.5, 4. ])
+    """
+    logs = np.log(np.maximum(counts, 1).astype(np.float64))
+    degree = max(min(3, len(np.unique(logs)) - 1), 0)
+    trend: Floats = np.polynomial.Polynomial.fit(logs, generality, degree)(logs)
+    return trend

@@ -58,6 +58,22 @@ class Lookup(Tables):
             return self.density(item)
         return Gaussian(np.asarray(item, dtype=self.vectors.dtype), self._typical_variance())
 
+    def _density_or_densities(self, item: Any) -> Gaussian:
+        """Return the density of one item, or those of a list of keys as a batch; a batch as it is."""
+        if isinstance(item, Gaussian):
+            return item
+        if isinstance(item, KEY_TYPES) or (isinstance(item, np.ndarray) and item.dtype.kind == "f"):
+            return self._one_density(item)
+        return self.density(list(item))
+
+    @staticmethod
+    def _check_paired(a: Gaussian, b: Gaussian) -> None:
+        """Raise ValueError if two batches cannot be compared pair by pair."""
+        if a.shape and b.shape and a.shape != b.shape:
+            raise ValueError(
+                f"two lists are compared pair by pair, so they must be of one length: got {len(a)} and {len(b)}"
+            )
+
     def _typical_variance(self) -> Floats:
         """Return the geometric mean of all variances."""
         log_variances = self._known_log_variances()

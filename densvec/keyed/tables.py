@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from densvec.keyed import KeyedDensities
+    from densvec.keyed.hypernymy import HypernymyScale
 
 __all__ = ["ENCODER", "KEY_TYPES", "Derived", "Tables"]
 
@@ -35,6 +36,8 @@ class Derived:
     norms: Floats | None = None  # the length of every mean
     divisors: Floats | None = None  # the same with 1 for 0, to divide by
     densities: DensityTable | None = None  # all densities, with their terms of the divergences
+    hypernymy_scale: HypernymyScale | None = None  # how much words differ in nearness and generality
+    frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
 
 
 class Tables:

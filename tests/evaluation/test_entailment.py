@@ -109,6 +109,7 @@ def test_direction_by_hand(tmp_path):
     assert (result.known, result.pairs) == (3, 4)
     shares = {measure: float(share) for measure, share in result.accuracy.items()}
     # dog (50) is more frequent than animal (40): the frequency is wrong about that pair, twice.
+    assert shares.pop("adjusted") in (0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1)
     assert shares == pytest.approx({"kl": 1, "variance": 1, "frequency": 1 / 3})
 
 

@@ -1,0 +1,37 @@
+"""``densvec taxonomy``: words in a tree, each under what it is most likely a kind of."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from densvec.cli.output import print_json
+from densvec.cli.words import add_model, check_known, lines_or, load
+
+HELP = "words in a tree, each under a more general one"
+DESCRIPTION = """\
+Arrange words in a tree, each under the one that it is most likely a kind of: the maximum spanning arborescence over the
+score that `densvec hypernyms` ranks by. A word that is a kind of none of the others by more than chance stands at the
+top."""
+EPILOG = """\
+examples:
+  densvec taxonomy model.dv animal bird owl kakapo fruit apple
+  densvec taxonomy model.dv - --json < words.txt  # one word on each line"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
+    """Add the arguments."""
+    add_model(parser)
+    parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one on each line")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the tree."""
+    words = list(lines_or(args.words))
+    wv = load(args.model)
+    check_known(wv, words)
+    tree = wv.taxonomy(words)
+    if args.json:
+        print_json(tree.to_dict())
+    else:
+        print(tree)
