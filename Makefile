@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NATIVE_TESTS := tests/native tests/training tests/text tests/test_bsg.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_corpus.py tests/test_corpora.py
-SOURCES := setup.py pyproject.toml constraints.txt $(wildcard densvec/*.pyx densvec/*/*.pyx densvec/*.h densvec/*/*.h)
+SOURCES := setup.py pyproject.toml constraints.txt $(foreach kind,pyx pxd h,$(wildcard densvec/*.$(kind) densvec/*/*.$(kind)))
 
 .PHONY: demo test lint docs bench sanitize races fuzz wheel clean
 .DEFAULT_GOAL := help
@@ -26,9 +26,10 @@ demo: .venv/demo-installed  ## train a model and show densities in context (CORP
 test: .venv/dev-installed  ## run the whole test suite
 	$(BIN)/python -m pytest -n 2 -q
 
-lint: .venv/dev-installed  ## ruff (rules and format) and mypy
+lint: .venv/dev-installed  ## ruff (rules and format), cython-lint and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/cython-lint densvec
 	$(BIN)/mypy
 
 docs: .venv/dev-installed  ## build the documentation into docs/_build/html

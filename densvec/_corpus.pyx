@@ -8,7 +8,7 @@ import numpy as np
 PAIRINGS = ("paired", "shared")
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Random numbers: xoshiro256++ (Blackman & Vigna, 2019), one generator per chunk, seeded by splitmix64.
 
 cdef struct Random:
@@ -62,7 +62,7 @@ cdef inline double unit(uint64_t bits) noexcept nogil:
     return (bits >> 11) * (1.0 / 9007199254740992.0)
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 cdef object frozen(object array):
     """The array itself, no longer writeable."""
@@ -89,13 +89,14 @@ cdef object sentence_bounds(object values, Py_ssize_t n):
     bounds = int32_array(values, "sentences", 1)
     if len(bounds) == 0 or bounds[0] != 0 or bounds[len(bounds) - 1] != n or (np.diff(bounds) < 0).any():
         raise ValueError(
-            f"sentences must rise from 0 to the number of tokens, {n}; got {np.array2string(bounds, threshold=8)}"
+            f"sentences must rise from 0 to the number of tokens, {n}; "
+            f"got {np.array2string(bounds, threshold=8)}"
         )
     return bounds
 
 
 cdef int64_t count_pairs(const int32_t[::1] sentences, const int32_t[::1] radii) noexcept nogil:
-    """The number of (centre, context) pairs: sum of min(r, i-a) + min(r, b-1-i) over the positions i of [a, b)."""
+    """The number of (centre, context) pairs: sum of min(r, i-a) + min(r, b-1-i) over all i of [a, b)."""
     cdef Py_ssize_t s, i, a, b
     cdef int64_t pairs = 0
     for s in range(sentences.shape[0] - 1):
@@ -142,14 +143,16 @@ cdef class Block:
         return block
 
     def __repr__(self):
-        return f"Block(number={self.number}, words={self.words}, known={len(self.ids)}, examples={self.examples})"
+        known = len(self.ids)
+        return f"Block(number={self.number}, words={self.words}, known={known}, examples={self.examples})"
 
 
 cdef class Chunk:
     """A run of subsampled tokens with their windows and negatives: all that training sees of a corpus.
 
-    The pairs of a chunk are ordered by centre; the contexts of centre i in the sentence [a, b) are the positions
-    j != i from max(a, i - radii[i]) to min(b - 1, i + radii[i]), ascending. All arrays are read-only int32.
+    The pairs of a chunk are ordered by centre; the contexts of centre i in the sentence [a, b) are the
+    positions j != i from max(a, i - radii[i]) to min(b - 1, i + radii[i]), ascending. All arrays are
+    read-only int32.
 
     Parameters
     ----------
@@ -184,8 +187,8 @@ cdef class Chunk:
     cdef readonly str pairing
     cdef readonly int64_t epoch, number, words, words_before, examples, pairs
 
-    def __init__(self, tokens, sentences, radii, negatives, pairing="shared", *, epoch=0, number=0, words=None,
-                 words_before=0, examples=None):
+    def __init__(self, tokens, sentences, radii, negatives, pairing="shared", *, epoch=0, number=0,
+                 words=None, words_before=0, examples=None):
         if pairing not in PAIRINGS:
             raise ValueError(f"pairing must be one of {PAIRINGS}, not {pairing!r}")
         self.tokens = int32_array(tokens, "tokens", 1)
@@ -242,7 +245,7 @@ cdef class Chunk:
         return centre_array, context_array
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 cdef struct Cell:
     uint32_t threshold      # the cell's own word is drawn when 32 random bits are below this
@@ -264,7 +267,7 @@ cdef inline int32_t draw_word(const Alias *table, Random *rng) noexcept nogil:
 
 
 cdef int32_t draw_around(const Alias *table, int32_t word, Random *rng) noexcept nogil:
-    """A draw from the weights without `word`'s, which has most of them: inverts the sums with its share cut out."""
+    """A draw from the weights without `word`'s, which has most: inverts the sums with its share cut out."""
     cdef const double *c = table.cumulated
     cdef double start = c[word - 1] if word else 0.0
     cdef double point = unit(draw(rng)) * (c[table.size - 1] - (c[word] - start))
@@ -283,8 +286,8 @@ cdef int32_t draw_around(const Alias *table, int32_t word, Random *rng) noexcept
 cdef inline int32_t draw_except(const Alias *table, int32_t word, Random *rng) noexcept nogil:
     """A draw from the weights without `word`'s; some other word must have weight."""
     cdef int32_t drawn
-    cdef int tries
-    for tries in range(16):
+    cdef int _
+    for _ in range(16):
         drawn = draw_word(table, rng)
         if drawn != word:
             return drawn
@@ -337,7 +340,7 @@ cdef int draw_shared(int32_t[:, ::1] negatives, const Alias *noise, Random rng) 
 cdef int draw_paired(int32_t[:, ::1] negatives, const int32_t[::1] tokens, const int32_t[::1] bounds,
                      const int32_t[::1] radii, const Alias *noise, Random rng) except -1:
     """Negatives of each pair, never the context word itself."""
-    cdef Py_ssize_t s, i, j, k, a, b, n = negatives.shape[1]
+    cdef Py_ssize_t s, i, j, _, a, b, n = negatives.shape[1]
     cdef int32_t *out = &negatives[0, 0]                            # OUT
     cdef Alias table = noise[0]
     with nogil:
@@ -346,7 +349,7 @@ cdef int draw_paired(int32_t[:, ::1] negatives, const int32_t[::1] tokens, const
             for i in range(a, b):
                 for j in range(max(a, i - radii[i]), min(b, i + radii[i] + 1)):
                     if j != i:
-                        for k in range(n):
+                        for _ in range(n):
                             out[0] = draw_except(&table, tokens[j], &rng)
                             out += 1
     return 0
@@ -355,8 +358,9 @@ cdef int draw_paired(int32_t[:, ::1] negatives, const int32_t[::1] tokens, const
 cdef class Sampler:
     """Draws chunks from blocks: subsampling, window radii and negatives.
 
-    Everything drawn depends on the seed, the epoch and the block's number alone, in this order: the tokens that
-    stay, then the radii, then the negatives; so changing a later law leaves the earlier draws as they were.
+    Everything drawn depends on the seed, the epoch and the block's number alone, in this order: the tokens
+    that stay, then the radii, then the negatives; so changing a later law leaves the earlier draws as they
+    were.
 
     Parameters
     ----------
@@ -397,7 +401,8 @@ cdef class Sampler:
         keep, noise = np.asarray(keep, np.float64), np.asarray(noise, np.float64)
         if keep.ndim != 1 or keep.shape != noise.shape or keep.size == 0:
             raise ValueError(
-                f"keep and noise must be non-empty and of one length, one entry per word: {keep.shape}, {noise.shape}"
+                f"keep and noise must be non-empty and of one length, one entry per word: "
+                f"{keep.shape}, {noise.shape}"
             )
         if not (keep >= 0).all():
             raise ValueError(f"keep must hold probabilities, found {keep.min()}")
@@ -440,7 +445,7 @@ cdef class Sampler:
         cdef int32_t word = 0
         cdef bint unknown = False
         with nogil:
-            # [word for word in sentence if rng.random() < keep[word]], sentence by sentence, without empty ones;
+            # [word for word in sentence if rng.random() < keep[word]], by sentences, without empty ones;
             # every token is written, and stays if n moves on: a branch on it could not be predicted
             bounds[0] = 0
             for k in range(block_bounds.shape[0] - 1):
@@ -457,7 +462,9 @@ cdef class Sampler:
                     s += 1
                     bounds[s] = <int32_t>n
         if unknown:
-            raise ValueError(f"block {block.number} holds word id {word}, but the sampler knows {self.size} words")
+            raise ValueError(
+                f"block {block.number} holds word id {word}, but the sampler knows {self.size} words"
+            )
         # A view would keep the larger buffer alive; a copy of the kept tokens costs less than a token's draw.
         token_array, bound_array = token_array[:n].copy(), bound_array[: s + 1].copy()
         radius_array = np.empty(n, np.int32)
@@ -479,8 +486,8 @@ cdef class Sampler:
                 draw_shared(negative_array, &self.noise, rng)
             elif self.sole >= 0:
                 raise ValueError(
-                    f"paired negatives must differ from their positive, but only word {self.sole} has noise weight: "
-                    'use more words or pairing="shared"'
+                    f"paired negatives must differ from their positive, but only word {self.sole} has noise "
+                    'weight: use more words or pairing="shared"'
                 )
             else:
                 draw_paired(negative_array, tokens, bounds, radii, &self.noise, rng)

@@ -1,22 +1,23 @@
 """The Bayesian Skip-gram's training step on the CPU: forward and backward fused, rows updated in place.
 
-A chunk is taken in tiles of `TILE` centres. A tile's encoder is a few matrix products: the layer is linear before
-the relu, so each distinct word is projected once and a (centre, context) pair costs one vector addition. Between
-them, centre after centre, the divergences are compared and the priors pulled or pushed at once (Hogwild when several
-workers share the tables). The encoder's own weights take one Adam step per tile.
+A chunk is taken in tiles of `TILE` centres. The encoder (_bsg_encoder.pxd) infers the posteriors of a whole
+tile. Then, centre after centre, divergences are compared and the priors pulled or pushed at once (Hogwild
+when several workers share the tables), and the posteriors' gradients go back through the encoder. Its own
+weights take one Adam step per tile.
 
-A check of the gradients runs the same step, into other arrays, at rates below 0 and without damping and bounds.
+A check of the gradients runs the same step: into other arrays, at rates below 0, without damping and bounds.
 """
 
 from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, isfinite, pow, sqrt
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
-from scipy.linalg.cython_blas cimport dgemm, sgemm
+from libc.string cimport memset
 
-from densvec.native._vector cimport LANES, REAL, Adam, Descent, Loops, best_instruction_set
+from densvec.native._bsg_encoder cimport complete_posterior, encode, find_distinct, propagate
+from densvec.native._bsg_step cimport WEIGHTS, Optimiser, Rates, Scratch, Step, Tables, Tile, Totals
+from densvec.native._vector cimport LANES, REAL, Adam, Descent, best_instruction_set
 from densvec.native._windows cimport (
-    Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
+    address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
     positive_count, prefetch,
 )
 
@@ -30,15 +31,10 @@ from densvec.training.settings import (
 
 cdef enum:
     TILE = 256      # centres between two steps of the encoder's weights
-    WEIGHTS = 6     # arrays of encoder weights
 
-cdef enum:          # which is which
-    CONTEXT_LAYER, CENTRE_LAYER, MEAN_HEAD, MEAN_BIAS, VARIANCE_HEAD, VARIANCE_BIAS
-
+# In the order of _bsg_step.pxd
 WEIGHT_NAMES = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
 
-cdef double POSTERIOR_LOW = LOG_VARIANCE_BOUNDS[0]
-cdef double POSTERIOR_HIGH = LOG_VARIANCE_BOUNDS[1]
 cdef double PRIOR_LOW = PRIOR_LOG_VARIANCE_BOUNDS[0]
 cdef double PRIOR_HIGH = PRIOR_LOG_VARIANCE_BOUNDS[1]
 cdef double LONGEST_STEP = LOG_VARIANCE_STEP
@@ -50,210 +46,11 @@ cdef double MEMORY = TYPICAL_MEMORY
 cdef double SHRINK = SHRINKAGE
 
 
-cdef struct Tables:              # arrays borrowed from wv: what is trained, or where its gradients go
-    REAL* means                  # (V, D)
-    REAL* log_variances          # (V, spread)
-    REAL* embeddings             # (V, E)
-    REAL* weights[WEIGHTS]
-
-cdef struct Optimiser:           # its accumulators, borrowed as well
-    REAL* squares                # (V,) Adagrad's sums for the embeddings
-    REAL* first[WEIGHTS]         # Adam's moments
-    REAL* second[WEIGHTS]
-    long long* steps             # Adam's
-    REAL* typical                # (2,) stretch and log-variance of the typical word: see `cover`
-
-cdef struct Rates:
-    double mean
-    double damping               # a mean's rate is divided by 1 + damping * curvature
-    double coverage              # of log-variances by their stretch
-    double embedding
-    double encoder
-    Descent contrast             # how the hinge moves positives and negatives
-    Descent prior                # how the divergence from the prior moves the centre's word
-
-cdef struct Tile:                # the centres first..last-1
-    int first
-    int last
-    int low                      # first position that their windows reach
-    int distinct                 # words in their windows
-
-cdef struct Posterior:           # q of one centre, in the tile's arrays
-    REAL* mean                   # (D,)
-    REAL* log_variance           # (spread,)
-    REAL* variance               # (spread,)
-    REAL* d_mean
-    REAL* d_log_variance
-
-cdef struct Totals:
-    double hinge
-    double kl
-    long long centres
-
-cdef struct Scratch:             # TMP, one per worker: pointers only; rows are padded with zeros to whole vectors
-    REAL* layers                 # (E, 2, units) the layers of contexts and of centres, side by side
-    REAL* heads                  # (units, outputs) those of means and of log-variances
-    int* slots                   # (tile + halo,) which of the tile's distinct words stands at each position
-    int* words                   # (distinct,) their ids
-    int* places                  # hash table of words to slots, at most 4 places per position; -1: free
-    REAL* inputs                 # (distinct, E); their gradients replace them on the way back
-    REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
-    REAL* hidden                 # (tile, units); its gradient replaces it
-    REAL* posteriors             # (tile, outputs) mean, then log-variance
-    REAL* variance               # (spread,) of one centre's posterior
-    REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
-    REAL* d_layers
-    REAL* d_heads
-    REAL* d_projected
-    REAL* d_posteriors
-    REAL* d_weights[WEIGHTS]
-    int* rows                    # word ids that one centre is compared with: positives, negatives, the centre itself
-    REAL** addresses             # (rows,) of their means
-    REAL** into                  # (rows,) where those change
-    REAL* row_log_variances      # (rows,) spherical only
-    REAL* precisions             # (rows,) or (rows, D): 1 / variance
-    REAL* distances              # (rows,) squared, spherical only, as the next three
-    REAL* gains
-    REAL* steps
-    REAL* moves
-    REAL* weights                # (rows,) of the positives
-    REAL* scores                 # (rows,) KL[q || row] up to q's entropy
-    REAL* shares                 # (rows,) derivative of the loss by the score
-
-cdef struct Step:                # everything that a step needs
-    const Loops* loops
-    int size                     # D, of the densities
-    int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
-    int inputs                   # E, of the encoder's embeddings
-    int hidden                   # H
-    size_t units                 # H in whole vectors: the row of a layer
-    size_t outputs               # D + spread in whole vectors: the row of the heads
-    int lengths[WEIGHTS]
-    bint residual                # whether a posterior is its prior, shifted by the encoder
-    double margin
-    double kl_weight
-    Tables tables                # what is compared
-    Tables into                  # what changes: the same, or gradients
-    bint trains                  # the same
-    Optimiser optimiser
-    Rates rates
-    Windows windows
-    Tile tile
-    Posterior q
-    Scratch* scratch
-    Totals totals
-
-
-# --- The encoder, forwards
-
-cdef inline void gemm(char a_op, char b_op, int m, int n, int k, REAL* a, int a_row, REAL* b, int b_row,
-                      REAL beta, REAL* c, int c_row) noexcept nogil:
-    """c = op(a) op(b) + beta c in row-major order, with the lengths of their rows; 'T' transposes."""
-    # BLAS is column-major: it sees our arrays transposed, so ask it for cᵀ = op(b)ᵀ op(a)ᵀ.
-    cdef REAL alpha = 1
-    if sizeof(REAL) == sizeof(float):
-        sgemm(&b_op, &a_op, &n, &m, &k, <float*> &alpha, <float*> b, &b_row, <float*> a, &a_row, <float*> &beta,
-              <float*> c, &c_row)
-    else:
-        dgemm(&b_op, &a_op, &n, &m, &k, <double*> &alpha, <double*> b, &b_row, <double*> a, &a_row,
-              <double*> &beta, <double*> c, &c_row)
-
-
-cdef inline void copy_columns(REAL* into, size_t into_row, const REAL* columns, size_t columns_row, int rows,
-                              int width) noexcept nogil:
-    """into[:, :width] = columns[:, :width]"""
-    cdef int i
-    for i in range(rows):
-        memcpy(into + i * into_row, columns + i * columns_row, width * sizeof(REAL))
-
-
-cdef int find_distinct(const int* tokens, int count, Scratch* scratch) noexcept nogil:
-    """List the distinct words of the tokens, and which of them each token is; return how many there are."""
-    cdef int i, slot, distinct = 0
-    cdef unsigned int mask = 1, place
-    slots, words, places = scratch.slots, scratch.words, scratch.places  # OUT: slots, words
-    while mask < 2 * <unsigned int> count:
-        mask = 2 * mask + 1
-    memset(places, -1, (mask + <size_t> 1) * sizeof(int))
-    for i in range(count):
-        place = (<unsigned int> tokens[i] * 2654435769u >> 7) & mask
-        slot = places[place]
-        while slot >= 0 and words[slot] != tokens[i]:
-            place = (place + 1) & mask
-            slot = places[place]
-        if slot < 0:
-            slot = places[place] = distinct
-            words[slot] = tokens[i]
-            distinct += 1
-        slots[i] = slot
-    return distinct
-
-
-cdef void encode(Step* step) noexcept nogil:
-    """Infer the posteriors of a tile.
-
-    For the centre i with the words j of its window, and x their embeddings:
-
-        hidden_i                   = sum_j relu(x_j @ context_layer + x_i @ centre_layer)
-        mean_i, log_variance_i     = hidden_i @ heads + biases
-    """
-    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
-    cdef size_t units = step.units, outputs = step.outputs
-    cdef int first = step.tile.first, last = step.tile.last, low = step.tile.low, distinct = step.tile.distinct
-    s, windows, tables = step.scratch, &step.windows, &step.tables
-    weights = tables.weights
-
-    copy_columns(s.layers, 2 * units, weights[CONTEXT_LAYER], H, E, H)
-    copy_columns(s.layers + units, 2 * units, weights[CENTRE_LAYER], H, E, H)
-    copy_columns(s.heads, outputs, weights[MEAN_HEAD], D, H, D)
-    copy_columns(s.heads + D, outputs, weights[VARIANCE_HEAD], spread, H, spread)
-
-    # projected = embeddings[words] @ layers
-    for i in range(distinct):
-        memcpy(s.inputs + <size_t> i * E, tables.embeddings + <size_t> s.words[i] * E, E * sizeof(REAL))
-    gemm(c'N', c'N', distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, 0, s.projected, 2 * units)
-
-    # hidden[i] = relu(projected[window of i] as contexts + projected[i] as a centre).sum(0)
-    for i in range(first, last):
-        step.loops.relu_sum(
-            s.hidden + (i - first) * units, s.projected, s.projected + (2 * s.slots[i - low] + 1) * units,
-            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
-        )
-
-    # posteriors = hidden @ heads + biases
-    for i in range(last - first):
-        memcpy(s.posteriors + i * outputs, weights[MEAN_BIAS], D * sizeof(REAL))
-        memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
-    gemm(c'N', c'N', last - first, outputs, H, s.hidden, units, s.heads, outputs, 1, s.posteriors, outputs)
-
-
-cdef void complete_posterior(Step* step, int i) noexcept nogil:
-    """Set step.q to the posterior of centre i.
-
-        log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
-        variance       = exp(log_variance, within bounds)
-
-    Only when the centre's turn comes: a word that the tile has often moves at each of its occurrences. The hinge of
-    a residual posterior moves the prior's mean, but not its log-variance.
-    """
-    cdef int D = step.size, spread = step.spread, d
-    cdef size_t word = step.windows.tokens[i], begins = (i - step.tile.first) * step.outputs
-    cdef REAL low = POSTERIOR_LOW, high = POSTERIOR_HIGH
-    loops, q, s, tables = step.loops, &step.q, step.scratch, &step.tables
-    q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
-    q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
-    if step.residual:
-        loops.add_scaled(q.mean, 1, tables.means + word * D, D)
-        loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)
-    for d in range(spread):
-        q.variance[d] = min(max(q.log_variance[d], low), high)
-    loops.exponential(q.variance, q.variance, spread)
-
-
-# --- A centre's posterior beside the priors of its positives, its negatives and itself
-
 cdef void score_rows(Step* step, int count) noexcept nogil:
-    """Score the rows of a centre: 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p), KL up to what is q's alone."""
+    """Score the rows of a centre by KL[q || p] up to what is q's alone.
+
+        score = 1/2 sum((v_q + (mean_q - mean_p)^2) / v_p + log v_p)
+    """
     cdef int D = step.size, k
     cdef size_t row
     loops, q, s = step.loops, &step.q, step.scratch
@@ -266,7 +63,8 @@ cdef void score_rows(Step* step, int count) noexcept nogil:
         loops.distances(s.distances, s.addresses, q.mean, count, D)
         loops.precisions(s.precisions, s.row_log_variances, count)
         for k in range(count):
-            s.scores[k] = ((D * q.variance[0] + s.distances[k]) * s.precisions[k] + D * s.row_log_variances[k]) / 2
+            s.scores[k] = (D * q.variance[0] + s.distances[k]) * s.precisions[k] + D * s.row_log_variances[k]
+            s.scores[k] /= 2
     else:
         for k in range(count):
             row = s.rows[k]
@@ -280,7 +78,7 @@ cdef double kl_from_prior(Step* step, double score) noexcept nogil:
     """Return KL[q || prior] = score - 1/2 sum(1 + log v_q)."""
     cdef int d
     for d in range(step.spread):
-        score -= ((1 + min(max(<double> step.q.log_variance[d], POSTERIOR_LOW), POSTERIOR_HIGH)) / 2
+        score -= ((1 + min(max(<double> step.q.log_variance[d], step.low), step.high)) / 2
                   * (step.size // step.spread))
     return score
 
@@ -300,9 +98,11 @@ cdef void move_rows(Step* step, int first, int last, const Descent* descent) noe
         for k in range(first, last):
             if shares[k] != 0:
                 row = s.rows[k]
-                loops.pull_diagonal(into.means + row * D, into.log_variances + row * D, q.d_mean, q.d_log_variance,
-                                    step.tables.means + row * D, s.precisions + <size_t> k * D, q.mean, q.variance,
-                                    shares[k], descent, D)
+                loops.pull_diagonal(
+                    into.means + row * D, into.log_variances + row * D, q.d_mean, q.d_log_variance,
+                    step.tables.means + row * D, s.precisions + <size_t> k * D, q.mean, q.variance, shares[k],
+                    descent, D,
+                )
         return
     loops.plan_moves(s.gains + first, s.steps + first, s.moves + first, shares + first, s.precisions + first,
                      s.distances + first, q.variance[0], descent, D, last - first)
@@ -321,7 +121,7 @@ cdef void move_rows(Step* step, int first, int last, const Descent* descent) noe
 
 
 cdef void move_centre(Step* step, int count) noexcept nogil:
-    """Let a residual posterior take its prior's mean along: descend the hinge, whose gradient d_mean is by now.
+    """Let a residual posterior take its prior's mean along: descend the hinge; d_mean has its gradient.
 
         mean -= rate / (1 + damping * steepness) * d_mean,   steepness = sum over its rows of |share| / v_row
 
@@ -329,27 +129,31 @@ cdef void move_centre(Step* step, int count) noexcept nogil:
     """
     cdef int D = step.size, spread = step.spread, k, d
     cdef double rate = step.rates.mean, damping = step.rates.damping
+    cdef REAL strength
     loops, s, d_mean, steepness = step.loops, step.scratch, step.q.d_mean, step.scratch.steepness
     shares, precisions = s.shares, s.precisions
     mean = step.into.means + <size_t> s.rows[count] * D
     memset(steepness, 0, spread * sizeof(REAL))
     if spread == 1:
         for k in range(count):
-            steepness[0] += (shares[k] if shares[k] > 0 else -shares[k]) * precisions[k]
+            strength = shares[k] if shares[k] > 0 else -shares[k]
+            steepness[0] += strength * precisions[k]
         loops.add_scaled(mean, <REAL> (-rate / (1 + damping * steepness[0])), d_mean, D)
         return
     for k in range(count):
         if shares[k] != 0:
-            loops.add_scaled(steepness, shares[k] if shares[k] > 0 else -shares[k], precisions + <size_t> k * D, D)
+            strength = shares[k] if shares[k] > 0 else -shares[k]
+            loops.add_scaled(steepness, strength, precisions + <size_t> k * D, D)
     for d in range(D):
         mean[d] -= <REAL> (rate / (1 + damping * steepness[d])) * d_mean[d]
 
 
 cdef void cover(Step* step, int positives, REAL* sums) noexcept nogil:  # INOUT: sums
-    """Widen the positives that are stretched more than is typical, narrow the others; sum stretches and log-variances.
+    """Cover: widen the positives that are stretched more than is typical, narrow the others.
 
-    A word's stretch by a posterior is (v_q + (mean_q - mean)^2) / v, a mean over the dimensions; the typical word has
-    the averages of the last windows. It is not part of the loss: see `densvec.training.settings.Rates`.
+    A word's stretch by a posterior is (v_q + (mean_q - mean)^2) / v. The typical word has the stretch and the
+    log-variance that words had on average lately; `sums` adds both up. Covering is not part of the loss: see
+    `densvec.training.settings.Rates`.
     """
     cdef int D = step.size, k
     cdef size_t row
@@ -397,7 +201,7 @@ cdef void compare(Step* step) noexcept nogil:
         hinge = hinge_of(step.loops, windows, i, step.margin, s.scores, s.weights, s.shares)
         s.shares[count] = step.kl_weight
         kl = kl_from_prior(step, s.scores[count])
-        if not isfinite(hinge + kl):  # never let a diverging run write into the tables; the loop stops on this loss
+        if not isfinite(hinge + kl):  # a diverging run must not write into the tables; this loss stops it
             totals.hinge = INFINITY
             continue
         totals.hinge += hinge
@@ -412,58 +216,15 @@ cdef void compare(Step* step) noexcept nogil:
             cover(step, positives, sums)
             pairs += positives
 
-        # d KL / d log v_q = v_q / v_p / 2, which move_rows has added, - 1/2; no slope where log v_q is at a bound
+        # d KL / d log v_q = v_q / v_p / 2, which move_rows has added, - 1/2; no slope at log v_q's bounds
         for d in range(spread):
             q.d_log_variance[d] -= <REAL> (step.kl_weight * (D // spread) / 2)
-            if q.log_variance[d] <= POSTERIOR_LOW or q.log_variance[d] >= POSTERIOR_HIGH:
+            if q.log_variance[d] <= step.low or q.log_variance[d] >= step.high:
                 q.d_log_variance[d] = 0
     if pairs:
         weight = (last - first) / (last - first + MEMORY)
         typical[0] += <REAL> (weight * (sums[0] / pairs - typical[0]))
         typical[1] += <REAL> (weight * (sums[1] / pairs - typical[1]))
-
-
-# --- The encoder, backwards
-
-cdef void propagate(Step* step) noexcept nogil:
-    """Carry the posteriors' gradients back through the encoder: the formulas of `encode`, last one first.
-
-        d_heads     = hidden^T @ d_posteriors,   d_biases = d_posteriors.sum(0),   d_hidden = d_posteriors @ heads^T
-        d_projected = d_hidden wherever the relu of a (centre, context) pair was on, for both of them
-        d_layers    = inputs^T @ d_projected,    d_inputs = d_projected @ layers^T
-    """
-    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
-    cdef size_t units = step.units, outputs = step.outputs, centre
-    cdef int first = step.tile.first, last = step.tile.last, low = step.tile.low, distinct = step.tile.distinct
-    cdef int tile = last - first
-    loops, s, windows, d_weights = step.loops, step.scratch, &step.windows, step.scratch.d_weights
-
-    # The heads; hidden becomes its gradient
-    gemm(c'T', c'N', H, outputs, tile, s.hidden, units, s.d_posteriors, outputs, 0, s.d_heads, outputs)
-    memset(d_weights[MEAN_BIAS], 0, D * sizeof(REAL))
-    memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
-    for i in range(tile):
-        loops.add_scaled(d_weights[MEAN_BIAS], 1, s.d_posteriors + i * outputs, D)
-        loops.add_scaled(d_weights[VARIANCE_BIAS], 1, s.d_posteriors + i * outputs + D, spread)
-    gemm(c'N', c'T', tile, units, outputs, s.d_posteriors, outputs, s.heads, outputs, 0, s.hidden, units)
-
-    # The relus
-    memset(s.d_projected, 0, distinct * 2 * units * sizeof(REAL))
-    for i in range(first, last):
-        centre = (2 * s.slots[i - low] + 1) * units
-        loops.relu_sum_back(
-            s.d_projected, s.d_projected + centre, s.projected, s.projected + centre, s.hidden + (i - first) * units,
-            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
-        )
-
-    # The layers; inputs become their gradients
-    gemm(c'T', c'N', E, 2 * units, distinct, s.inputs, E, s.d_projected, 2 * units, 0, s.d_layers, 2 * units)
-    gemm(c'N', c'T', distinct, E, 2 * units, s.d_projected, 2 * units, s.layers, 2 * units, 0, s.inputs, E)
-
-    copy_columns(d_weights[CONTEXT_LAYER], H, s.d_layers, 2 * units, E, H)
-    copy_columns(d_weights[CENTRE_LAYER], H, s.d_layers + units, 2 * units, E, H)
-    copy_columns(d_weights[MEAN_HEAD], D, s.d_heads, outputs, H, D)
-    copy_columns(d_weights[VARIANCE_HEAD], spread, s.d_heads + D, outputs, H, spread)
 
 
 cdef void sum_encoder_gradients(Step* step) noexcept nogil:
@@ -501,8 +262,6 @@ cdef void update_encoder(Step* step) noexcept nogil:
         loops.adam(step.tables.weights[w], optimiser.first[w], optimiser.second[w], s.d_weights[w],
                    <REAL> (1.0 / centres), &adam, step.lengths[w])
 
-
-# --- A chunk
 
 cdef void run(Step* step) noexcept nogil:
     """Take the step for each tile of a chunk."""
@@ -601,7 +360,7 @@ cdef class Workspace:
 
 
 cdef class Kernel:
-    """The step bound to the arrays it trains; `arrays` maps the names of the settings to arrays, all of one dtype."""
+    """The step bound to the arrays it trains, by name; `state` has the optimiser's. All are of one dtype."""
 
     cdef Step bound              # what all steps have in common
     cdef double nearness
@@ -629,25 +388,32 @@ cdef class Kernel:
         units, outputs = whole_vectors(hidden), whole_vectors(size + spread)
         for rows, columns in ((inputs, 2 * units), (units, outputs)):  # BLAS and the loops count in ints
             if rows * columns > INT_MAX:
-                raise ValueError(f"an encoder layer of {rows} x {columns} weights is too large: at most {INT_MAX}")
+                raise ValueError(
+                    f"an encoder layer of {rows} x {columns} weights is too large: lower vector_size, "
+                    f"embedding_size or hidden_size until it has at most {INT_MAX}"
+                )
 
         cdef Step* step = &self.bound
         step.loops = loops_for(instruction_set)
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs = units, outputs
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
+        step.low, step.high = LOG_VARIANCE_BOUNDS
         step.tables = self._tables(arrays)
         cdef Optimiser* optimiser = &step.optimiser
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", (words,))
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))
         steps = state["adam_steps"]
         if steps.dtype != np.int64 or steps.shape != (1,) or not steps.flags.writeable:
-            raise ValueError(f"adam_steps is {steps.dtype}{steps.shape}; the kernel needs a writeable int64(1,)")
+            raise ValueError(
+                f"adam_steps is {steps.dtype}{steps.shape}; the kernel needs a writeable int64(1,)"
+            )
         optimiser.steps = <long long*> begin(steps)
         for w, name in enumerate(WEIGHT_NAMES):
             step.lengths[w] = arrays[name].size
-            optimiser.first[w] = address(state["adam_first." + name], "adam_first." + name, self.shapes[name])
-            optimiser.second[w] = address(state["adam_second." + name], "adam_second." + name, self.shapes[name])
+            first, second, shape = "adam_first." + name, "adam_second." + name, self.shapes[name]
+            optimiser.first[w] = address(state[first], first, shape)
+            optimiser.second[w] = address(state[second], second, shape)
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
@@ -670,7 +436,7 @@ cdef class Kernel:
         return self._run(chunk, &self.bound.tables, rates, worker)
 
     def gradients(self, chunk, dict into):
-        """Add a chunk's gradients to the arrays of `into`, which are named and shaped as the kernel's arrays."""
+        """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
         cdef Tables tables = self._tables(into)
         cdef double prior = 0 if self.bound.residual else -1
         cdef double information = self.bound.size / self.bound.spread / 2.0  # Fisher's, of a log-variance
@@ -685,7 +451,7 @@ cdef class Kernel:
         cdef Step step = self.bound
         if not len(chunk.tokens) or not len(chunk.negatives):
             return 0.0, 0.0, 0
-        memory = find_windows(chunk, &step.windows, self.nearness)  # noqa: F841, what the windows point into
+        _memory = find_windows(chunk, &step.windows, self.nearness)  # what the windows point into
         cdef long long halo = min(<long long> step.windows.n, TILE + 2 * <long long> step.windows.widest)
         cdef Workspace workspace = self.workspaces[worker]
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)

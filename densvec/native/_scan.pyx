@@ -7,8 +7,9 @@ from densvec.native._vector cimport REAL, best_instruction_set, loops_of
 
 def kl_scores(const REAL[::1] mean, const REAL[::1] variance, const REAL[:, ::1] means,
               const REAL[:, ::1] log_variances, REAL[::1] scores):  # OUT: scores
-    """Set each row's score to KL[q ‖ row] but for what is q's alone: 1/2 sum((v_q + (mean_q - mean)^2) / v + log v).
+    """Set each row's score to KL[q ‖ row] but for what is q's alone.
 
+    That is 1/2 sum((v_q + (mean_q - mean)^2) / v + log v).
     Holds no GIL: threads may score different rows at once.
     """
     cdef Py_ssize_t rows = means.shape[0], size = means.shape[1], i

@@ -63,9 +63,9 @@ cdef inline double log_sum(const REAL* odds, int count) noexcept nogil:
 
 
 cdef double predict(Step* step, size_t centre, int positives, int count, REAL weight) noexcept nogil:
-    """Predict the targets from the centre and take a step; return the loss, in which each negative has that weight.
+    """Predict the targets from the centre and take a step; return the loss, with that weight for negatives.
 
-    A diverging run is never let overflow: it returns an infinite loss, on which the loop stops.
+    A diverging run must not overflow: it returns an infinite loss, on which the loop stops.
     """
     cdef int D = step.size, k
     cdef REAL rate = step.rate
@@ -118,8 +118,8 @@ cdef void run(Step* step) noexcept nogil:
             count = list_targets(windows, i, targets)
             step.totals.loss += predict(step, centre, positives, count, positives)
             continue
-        for j in range(windows.left[i], windows.right[i] + 1):  # each pair starts where the last left the centre
-            if j != i:
+        for j in range(windows.left[i], windows.right[i] + 1):
+            if j != i:  # each pair starts where the last one left the centre
                 targets[0] = windows.tokens[j]
                 memcpy(targets + 1, negatives, windows.per * sizeof(int))
                 negatives += windows.per
@@ -150,12 +150,12 @@ cdef class Kernel:
         return self._run(chunk, self.bound.tables, alpha)
 
     def gradients(self, chunk, dict into):
-        """Add a chunk's gradients to the arrays of `into`, which are named and shaped as the kernel's arrays."""
+        """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
         return self._run(chunk, self._tables(into), -1)
 
     cdef tuple _run(self, chunk, Tables into, double rate):
         cdef Step step = self.bound
-        memory = find_windows(chunk, &step.windows)  # noqa: F841, what the windows point into
+        _memory = find_windows(chunk, &step.windows)  # what the windows point into
         if step.windows.widest == 0 or step.windows.per == 0:
             return 0.0, 0
         count = step.windows.most_targets

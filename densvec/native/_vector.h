@@ -1,11 +1,12 @@
 /* Vector loops on rows of numbers, chosen at run time for the processor that runs them.
  *
- * A module's numbers are float, or double if it is compiled with DENSVEC_DOUBLE: training uses float, the check of
- * its gradients double. A wheel is built for everyone: the compiler's baseline (SSE2 on x86-64) everywhere, and
- * also AVX2 and AVX-512 where GCC or Clang compile for x86-64. Other compilers and processors take the plain loops,
- * which vectorise for their own baseline.
+ * A module's numbers are float, or double if it is compiled with DENSVEC_DOUBLE: training uses float, the
+ * check of its gradients double. A wheel is built for everyone: the compiler's baseline (SSE2 on x86-64)
+ * everywhere, and also AVX2 and AVX-512 where GCC or Clang compile for x86-64. Other compilers and processors
+ * take the plain loops, which vectorise for their own baseline.
  *
- * To add a loop, name it in FOR_EACH_LOOP, define it in _vector_loops.h, and let Cython know it in _vector.pxd.
+ * To add a loop, name it in FOR_EACH_LOOP, define it in _vector_loops.h, and let Cython know it in
+ * _vector.pxd.
  */
 #ifndef DENSVEC_VECTOR_H
 #define DENSVEC_VECTOR_H
@@ -35,21 +36,22 @@ typedef float REAL;
 #define SQUARE_ROOT sqrtf
 #endif
 
-enum { LANES = 16 };                    /* numbers in the widest vector, of floats */
+enum { LANES = 16 };                     /* numbers in the widest vector, of floats */
 static const REAL LARGEST_EXPONENT = 80; /* of `exponential`: well within the range of a float */
 
-/* How rows move down a slope. The same code sums gradients: into other arrays, at rates below 0, with no damping
- * and no limits. */
+/* How rows move down a slope. The same code sums gradients: into other arrays, at rates below 0, with no
+ * damping and no limits. */
 typedef struct {
     REAL mean_rate;
-    REAL damping;           /* a mean's rate is divided by 1 + damping * curvature (implicit step); 0: it is not */
+    REAL damping; /* a mean's rate is divided by 1 + damping * curvature (implicit step); 0: it is not */
     REAL log_variance_rate;
-    REAL longest_step;      /* of a log-variance at once */
-    REAL low;               /* bounds of the log-variances */
+    REAL longest_step; /* of a log-variance at once */
+    REAL low;          /* bounds of the log-variances */
     REAL high;
 } Descent;
 
-/* One step of Adam: what its moving averages give to the newest gradient, and the rate with its bias corrections. */
+/* One step of Adam: what its moving averages give to the newest gradient, and the rate with its bias
+ * corrections. */
 typedef struct {
     REAL first_weight;
     REAL second_weight;
@@ -58,43 +60,56 @@ typedef struct {
 } Adam;
 
 /* Every loop: result, name, arguments. */
-#define FOR_EACH_LOOP(LOOP)                                                                                        \
-    LOOP(REAL, dot, (const REAL *a, const REAL *b, int n))                                                         \
-    LOOP(void, dots, (REAL *scores, REAL *const *rows, const REAL *x, int count, int n))                           \
-    LOOP(void, distances, (REAL *distances, REAL *const *rows, const REAL *x, int count, int n))                   \
-    LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                          \
-    LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                            \
-    LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                                     \
-    LOOP(void, precisions, (REAL *out, const REAL *log_variance, int n))                                           \
-    LOOP(REAL, hinge, (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives,                    \
-                       const REAL *weights, REAL margin, int count, int n))                                        \
-    LOOP(void, relu_sum, (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, int count,     \
-                          int skip, int stride, int n))                                                            \
-    LOOP(void, relu_sum_back, (REAL *d_contexts, REAL *d_centre, const REAL *contexts, const REAL *centre,         \
-                               const REAL *d_hidden, const int *slots, int count, int skip, int stride, int n))    \
-    LOOP(void, pull, (REAL *into, REAL *d_mean, const REAL *row, const REAL *mean, REAL gain, REAL step, int n))   \
-    LOOP(void, pull_rows, (REAL *const *into, REAL *d_mean, REAL *const *rows, const REAL *mean,                   \
-                           const REAL *gains, const REAL *steps, int count, int n))                                \
-    LOOP(void, pull_each, (REAL *into, REAL *d_mean, REAL *curvature, const REAL *row, const REAL *mean,           \
-                           const REAL *gain, const Descent *rule, int n))                                          \
-    LOOP(void, plan_moves, (REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,     \
-                            const REAL *distances, REAL variance, const Descent *rule, REAL size, int count))      \
-    LOOP(REAL, score_diagonal, (const REAL *row, const REAL *log_variance, const REAL *precision,                  \
-                                const REAL *mean, const REAL *variance, int n))                                    \
-    LOOP(void, pull_diagonal, (REAL *into, REAL *into_log_variance, REAL *d_mean, REAL *d_log_variance,            \
-                               const REAL *row, const REAL *precision, const REAL *mean, const REAL *variance,     \
-                               REAL weight, const Descent *rule, int n))                                           \
-    LOOP(void, cover_diagonal, (REAL *sums, REAL *log_variance, const REAL *row, const REAL *precision,            \
-                                const REAL *mean, const REAL *variance, const REAL *typical, REAL shrink,          \
-                                const Descent *rule, int n))                                                       \
-    LOOP(void, adam, (REAL *weights, REAL *first, REAL *second, const REAL *gradient, REAL scale,                  \
-                      const Adam *rule, int n))                                                                    \
-    LOOP(void, exchange, (REAL *const *into, REAL *change, REAL *const *rows, const REAL *gains, const REAL *x,    \
-                          int count, int n))                                                                       \
-    LOOP(REAL, costs, (REAL *costs, const REAL *squares, const REAL *log_variance_a, const REAL *variance_a,       \
-                       const REAL *log_variance_b, const REAL *variance_b, int likelihood, int n))                 \
-    LOOP(void, slopes, (REAL *gain, REAL *d_a, REAL *d_b, const REAL *squares, const REAL *variance_a,             \
-                        const REAL *variance_b, REAL weight, int likelihood, int n))                               \
+#define FOR_EACH_LOOP(LOOP)                                                                                  \
+    LOOP(REAL, dot, (const REAL *a, const REAL *b, int n))                                                   \
+    LOOP(void, dots, (REAL *scores, REAL *const *rows, const REAL *x, int count, int n))                    \
+    LOOP(void, distances, (REAL *distances, REAL *const *rows, const REAL *x, int count, int n))            \
+    LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                   \
+    LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                     \
+    LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                              \
+    LOOP(void, precisions, (REAL *out, const REAL *log_variance, int n))                                    \
+    LOOP(REAL, hinge,                                                                                        \
+         (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives, const REAL *weights,    \
+          REAL margin, int count, int n))                                                                    \
+    LOOP(void, relu_sum,                                                                                     \
+         (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, int count, int skip,    \
+          int stride, int n))                                                                                \
+    LOOP(void, relu_sum_back,                                                                                \
+         (REAL *d_contexts, REAL *d_centre, const REAL *contexts, const REAL *centre,                      \
+          const REAL *d_hidden, const int *slots, int count, int skip, int stride, int n))                   \
+    LOOP(void, pull,                                                                                         \
+         (REAL *into, REAL *d_mean, const REAL *row, const REAL *mean, REAL gain, REAL step, int n))       \
+    LOOP(void, pull_rows,                                                                                    \
+         (REAL *const *into, REAL *d_mean, REAL *const *rows, const REAL *mean, const REAL *gains,           \
+          const REAL *steps, int count, int n))                                                              \
+    LOOP(void, pull_each,                                                                                    \
+         (REAL *into, REAL *d_mean, REAL *curvature, const REAL *row, const REAL *mean, const REAL *gain, \
+          const Descent *rule, int n))                                                                       \
+    LOOP(void, plan_moves,                                                                                   \
+         (REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,              \
+          const REAL *distances, REAL variance, const Descent *rule, REAL size, int count))                  \
+    LOOP(REAL, score_diagonal,                                                                               \
+         (const REAL *row, const REAL *log_variance, const REAL *precision, const REAL *mean,                \
+          const REAL *variance, int n))                                                                      \
+    LOOP(void, pull_diagonal,                                                                                \
+         (REAL *into, REAL *into_log_variance, REAL *d_mean, REAL *d_log_variance, const REAL *row,      \
+          const REAL *precision, const REAL *mean, const REAL *variance, REAL weight, const Descent *rule,   \
+          int n))                                                                                            \
+    LOOP(void, cover_diagonal,                                                                               \
+         (REAL *sums, REAL *log_variance, const REAL *row, const REAL *precision, const REAL *mean,        \
+          const REAL *variance, const REAL *typical, REAL shrink, const Descent *rule, int n))               \
+    LOOP(void, adam,                                                                                         \
+         (REAL *weights, REAL *first, REAL *second, const REAL *gradient, REAL scale, const Adam *rule,   \
+          int n))                                                                                            \
+    LOOP(void, exchange,                                                                                     \
+         (REAL *const *into, REAL *change, REAL *const *rows, const REAL *gains, const REAL *x, int count,   \
+          int n))                                                                                            \
+    LOOP(REAL, costs,                                                                                        \
+         (REAL *costs, const REAL *squares, const REAL *log_variance_a, const REAL *variance_a,             \
+          const REAL *log_variance_b, const REAL *variance_b, int likelihood, int n))                        \
+    LOOP(void, slopes,                                                                                       \
+         (REAL *gain, REAL *d_a, REAL *d_b, const REAL *squares, const REAL *variance_a,                  \
+          const REAL *variance_b, REAL weight, int likelihood, int n))                                       \
     LOOP(void, descend, (REAL *log_variance, const REAL *slope, REAL rate, const Descent *rule, int n))
 
 #define MEMBER(RESULT, name, arguments) RESULT(*name) arguments;

@@ -57,10 +57,12 @@ cdef extern from "_vector.h" nogil:
         void (*exchange)(REAL* const* into, REAL* change, REAL* const* rows, const REAL* gains,
                          const REAL* x, int count, int n) noexcept nogil
         REAL (*costs)(REAL* costs, const REAL* squares, const REAL* log_variance_a, const REAL* variance_a,
-                      const REAL* log_variance_b, const REAL* variance_b, int likelihood, int n) noexcept nogil
+                      const REAL* log_variance_b, const REAL* variance_b, int likelihood,
+                      int n) noexcept nogil
         void (*slopes)(REAL* gain, REAL* d_a, REAL* d_b, const REAL* squares, const REAL* variance_a,
                        const REAL* variance_b, REAL weight, int likelihood, int n) noexcept nogil
-        void (*descend)(REAL* log_variance, const REAL* slope, REAL rate, const Descent* rule, int n) noexcept nogil
+        void (*descend)(REAL* log_variance, const REAL* slope, REAL rate, const Descent* rule,
+                        int n) noexcept nogil
 
     const char* best_instruction_set()
     const Loops* loops_of(const char* instruction_set)

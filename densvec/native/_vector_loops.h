@@ -1,8 +1,8 @@
 /* The kernels' vector loops, written once and compiled for every instruction set.
  *
  * The includer, _vector.h, defines REAL, SUFFIX and TARGET. `omp simd` lets the compiler reorder the sums of
- * these loops alone, so no -ffast-math is needed for the rest. Rows are n numbers long and never overlap, except
- * where a loop moves rows: then `into` is where the changes go, the row itself or its gradient.
+ * these loops alone, so no -ffast-math is needed for the rest. Rows are n numbers long and never overlap,
+ * except where a loop moves rows: then `into` is where the changes go, the row itself or its gradient.
  */
 
 #define JOIN_(name, suffix) name##_##suffix
@@ -30,8 +30,8 @@ TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *re
 
 /* One block of columns of relu_sum: its sum stays in registers over the whole window. */
 INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL *restrict contexts,
-                                               const REAL *restrict centre, const int *restrict slots, int count, int skip,
-                                               int stride) {
+                                               const REAL *restrict centre, const int *restrict slots,
+                                               int count, int skip, int stride) {
     REAL sum[LANES] = {0};
     for (int j = 0; j < count; j++) {
         const REAL *context = contexts + (size_t)slots[j] * stride;
@@ -47,17 +47,19 @@ INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL
 
 /* hidden = relu(contexts[slots] + centre).sum(0), but for slots[skip]
  * contexts: (any, n), rows `stride` apart.  slots: (count,)  n: a multiple of LANES */
-TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts, const REAL *restrict centre,
-                                  const int *restrict slots, int count, int skip, int stride, int n) {
+TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts,
+                                  const REAL *restrict centre, const int *restrict slots, int count, int skip,
+                                  int stride, int n) {
     for (int d = 0; d < n; d += LANES)
         LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, count, skip, stride);
 }
 
 /* One block of columns of relu_sum_back. */
 INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, REAL *restrict d_centre,
-                                                    const REAL *restrict contexts, const REAL *restrict centre,
-                                                    const REAL *restrict d_hidden, const int *restrict slots, int count,
-                                                    int skip, int stride) {
+                                                    const REAL *restrict contexts,
+                                                    const REAL *restrict centre,
+                                                    const REAL *restrict d_hidden, const int *restrict slots,
+                                                    int count, int skip, int stride) {
     REAL gain[LANES], sum[LANES];
     memcpy(gain, d_hidden, sizeof gain); /* a load under a condition would be a branch */
     memcpy(sum, d_centre, sizeof sum);
@@ -77,12 +79,13 @@ INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, R
 
 /* The same as relu_sum, backwards: wherever a unit was on, d_contexts[slots[j]] and d_centre gain d_hidden.
  * d_contexts, d_centre: INOUT */
-TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre, const REAL *restrict contexts,
-                                       const REAL *restrict centre, const REAL *restrict d_hidden,
-                                       const int *restrict slots, int count, int skip, int stride, int n) {
+TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre,
+                                       const REAL *restrict contexts, const REAL *restrict centre,
+                                       const REAL *restrict d_hidden, const int *restrict slots, int count,
+                                       int skip, int stride, int n) {
     for (int d = 0; d < n; d += LANES)
-        LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots, count, skip,
-                                  stride);
+        LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots,
+                                  count, skip, stride);
 }
 
 /* d_mean += gain * (mean - row);  into += step * (mean - row) */
@@ -96,7 +99,8 @@ TARGET static void LOOP(pull)(REAL *into, REAL *restrict d_mean, const REAL *row
     }
 }
 
-/* The same for many rows, four at a time; a row may be there twice.          into, rows: (count,) addresses */
+/* The same for many rows, four at a time; a row may be there twice.          into, rows: (count,) addresses
+ */
 TARGET static void LOOP(pull_rows)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
                                    const REAL *restrict mean, const REAL *restrict gains,
                                    const REAL *restrict steps, int count, int n) {
@@ -133,8 +137,8 @@ INLINE TARGET static REAL LOOP(short_step)(REAL step, REAL longest) {
  * moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2) */
 TARGET static void LOOP(plan_moves)(REAL *restrict gains, REAL *restrict steps, REAL *restrict moves,
                                     const REAL *restrict shares, const REAL *restrict precisions,
-                                    const REAL *restrict distances, REAL variance, const Descent *rule, REAL size,
-                                    int count) {
+                                    const REAL *restrict distances, REAL variance, const Descent *rule,
+                                    REAL size, int count) {
     const Descent by = *rule;
 #pragma omp simd
     for (int k = 0; k < count; k++) {
@@ -159,7 +163,10 @@ INLINE TARGET static REAL LOOP(power)(REAL x) {
     return exp(LOOP(exponent)(x));
 #else
     /* 1.5 * 2**23 has no room for a fraction: adding it rounds, and leaves k in the low bits of the sum */
-    union { float value; uint32_t bits; } sum, two_to_k;
+    union {
+        float value;
+        uint32_t bits;
+    } sum, two_to_k;
     x = LOOP(exponent)(x);
     sum.value = x * 1.44269504088896341f + 12582912.0f;
     float k = sum.value - 12582912.0f;
@@ -203,12 +210,14 @@ TARGET static REAL LOOP(score_diagonal)(const REAL *restrict row, const REAL *re
     return sum / 2;
 }
 
-/* Diagonal `pull`, with weight the row's share in the loss: gradients of the posterior, then the row's changes.
- * log_variance += log_variance_rate * weight * ((v_q + (mean - row)**2) / v_row - 1), a natural gradient */
+/* Diagonal `pull`, with weight the row's share in the loss: gradients of the posterior, then the row's
+ * changes. log_variance += log_variance_rate * weight * ((v_q + (mean - row)**2) / v_row - 1), a natural
+ * gradient */
 TARGET static void LOOP(pull_diagonal)(REAL *into, REAL *into_log_variance, REAL *restrict d_mean,
                                        REAL *restrict d_log_variance, const REAL *row,
                                        const REAL *restrict precision, const REAL *restrict mean,
-                                       const REAL *restrict variance, REAL weight, const Descent *rule, int n) {
+                                       const REAL *restrict variance, REAL weight, const Descent *rule,
+                                       int n) {
     const Descent by = *rule;
     REAL strength = weight < 0 ? -weight : weight;
 #pragma omp simd
@@ -224,14 +233,15 @@ TARGET static void LOOP(pull_diagonal)(REAL *into, REAL *into_log_variance, REAL
     }
 }
 
-/* Cover a posterior: widen the log-variances that it stretches more than is typical, narrow the others, and draw
- * all of them a little (shrink) to the typical log-variance. A row's stretch is the posterior's second moment about
- * the row in units of the row's variance, (v_q + (mean - row)**2) / v_row.
- * typical: stretch and log-variance;  sums: += those of this row, means over its dimensions */
-TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_variance, const REAL *restrict row,
-                                        const REAL *restrict precision, const REAL *restrict mean,
-                                        const REAL *restrict variance, const REAL *restrict typical, REAL shrink,
-                                        const Descent *rule, int n) {
+/* Cover a posterior: widen the log-variances that it stretches more than is typical, narrow the others, and
+ * draw all of them a little (shrink) to the typical log-variance. A row's stretch is the posterior's second
+ * moment about the row in units of the row's variance, (v_q + (mean - row)**2) / v_row. typical: stretch and
+ * log-variance;  sums: += those of this row, means over its dimensions */
+TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_variance,
+                                        const REAL *restrict row, const REAL *restrict precision,
+                                        const REAL *restrict mean, const REAL *restrict variance,
+                                        const REAL *restrict typical, REAL shrink, const Descent *rule,
+                                        int n) {
     const Descent by = *rule;
     REAL stretches = 0, log_variances = 0;
 #pragma omp simd reduction(+ : stretches, log_variances)
@@ -249,7 +259,8 @@ TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_
 }
 
 /* Copy up to LANES numbers and fill the rest. */
-INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restrict values, int count, REAL fill) {
+INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restrict values, int count,
+                                       REAL fill) {
     for (int d = 0; d < LANES; d++) block[d] = d < count ? values[d] : fill;
 }
 
@@ -257,8 +268,8 @@ INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restric
  * (weights[:, None] * relu(margin + positives[:, None] - negatives)).sum()
  * pulls, pushes: the weights of the active pairs, summed for each positive and for each negative, OUT */
 TARGET static REAL LOOP(hinge)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
-                               const REAL *restrict negatives, const REAL *restrict weights, REAL margin, int count,
-                               int n) {
+                               const REAL *restrict negatives, const REAL *restrict weights, REAL margin,
+                               int count, int n) {
     REAL block[LANES], active[LANES], sums[LANES] = {0}, sum = 0;
     for (int k = 0; k < n; k += LANES) {
         int width = n - k < LANES ? n - k : LANES;
@@ -305,9 +316,10 @@ TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL
 /* One product of `products`: of a row and x, or of their difference with itself. */
 #define PRODUCT(row) (squared ? ((row)[d] - x[d]) * ((row)[d] - x[d]) : (row)[d] * x[d])
 
-/* Compare rows with x, four at a time so that their sums overlap.                  rows: (count,) addresses */
-INLINE TARGET static void LOOP(products)(REAL *restrict sums, REAL *const *rows, const REAL *restrict x, int count, int n,
-                                         const int squared) {
+/* Compare rows with x, four at a time so that their sums overlap.                  rows: (count,) addresses
+ */
+INLINE TARGET static void LOOP(products)(REAL *restrict sums, REAL *const *rows, const REAL *restrict x,
+                                         int count, int n, const int squared) {
     int k = 0;
     for (; k + 4 <= count; k += 4) {
         const REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
@@ -332,16 +344,19 @@ INLINE TARGET static void LOOP(products)(REAL *restrict sums, REAL *const *rows,
 #undef PRODUCT
 
 /* scores = rows @ x */
-TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count, int n) {
+TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count,
+                              int n) {
     LOOP(products)(scores, rows, x, count, n, 0);
 }
 
 /* distances = ((rows - x)**2).sum(1) */
-TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, const REAL *restrict x, int count, int n) {
+TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, const REAL *restrict x,
+                                   int count, int n) {
     LOOP(products)(distances, rows, x, count, n, 1);
 }
 
-/* change += gains @ rows;  into += outer(gains, x)       into, rows: (count,) addresses, one of them perhaps twice */
+/* change += gains @ rows;  into += outer(gains, x)       into, rows: (count,) addresses, one of them perhaps
+ * twice */
 TARGET static void LOOP(exchange)(REAL *const *into, REAL *restrict change, REAL *const *rows,
                                   const REAL *restrict gains, const REAL *restrict x, int count, int n) {
     int k = 0;
@@ -379,11 +394,15 @@ INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
 #if DENSVEC_DOUBLE
     return log(x);
 #else
-    union { float value; int32_t bits; } number = {.value = x};
+    union {
+        float value;
+        int32_t bits;
+    } number = {.value = x};
     int32_t k = (number.bits - 0x3f3504f3) >> 23; /* 0x3f3504f3: sqrt(1/2) */
     number.bits -= k * (1 << 23);
     float z = (number.value - 1) / (number.value + 1), z2 = z * z;
-    return k * 0.693147180559945f + z * (2 + z2 * (2 / 3.0f + z2 * (2 / 5.0f + z2 * (2 / 7.0f + z2 * (2 / 9.0f)))));
+    return k * 0.693147180559945f +
+           z * (2 + z2 * (2 / 3.0f + z2 * (2 / 5.0f + z2 * (2 / 7.0f + z2 * (2 / 9.0f)))));
 #endif
 }
 
@@ -391,8 +410,8 @@ INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
  * KL[a || b] = ((v_a + square) / v_b + log v_b - log v_a - 1) / 2, or
  * minus their log expected likelihood, but for a constant, (square / (v_a + v_b) + log(v_a + v_b)) / 2 */
 TARGET static REAL LOOP(costs)(REAL *restrict costs, const REAL *restrict squares, const REAL *log_variance_a,
-                                  const REAL *variance_a, const REAL *log_variance_b, const REAL *variance_b, int likelihood,
-                                  int n) {
+                               const REAL *variance_a, const REAL *log_variance_b, const REAL *variance_b,
+                               int likelihood, int n) {
     REAL sum = 0;
     if (likelihood) {
 #pragma omp simd reduction(+ : sum)
@@ -404,17 +423,20 @@ TARGET static REAL LOOP(costs)(REAL *restrict costs, const REAL *restrict square
     } else {
 #pragma omp simd reduction(+ : sum)
         for (int d = 0; d < n; d++) {
-            costs[d] = ((variance_a[d] + squares[d]) / variance_b[d] + log_variance_b[d] - log_variance_a[d] - 1) / 2;
+            costs[d] =
+                ((variance_a[d] + squares[d]) / variance_b[d] + log_variance_b[d] - log_variance_a[d] - 1) /
+                2;
             sum += costs[d];
         }
     }
     return sum;
 }
 
-/* The same, differentiated and times weight: gain * (mean_a - mean_b) is the slope in mean_a, d_a and d_b those in the
- * log-variances. */
-TARGET static void LOOP(slopes)(REAL *restrict gain, REAL *restrict d_a, REAL *restrict d_b, const REAL *restrict squares,
-                                const REAL *variance_a, const REAL *variance_b, REAL weight, int likelihood, int n) {
+/* The same, differentiated and times weight: gain * (mean_a - mean_b) is the slope in mean_a, d_a and d_b
+ * those in the log-variances. */
+TARGET static void LOOP(slopes)(REAL *restrict gain, REAL *restrict d_a, REAL *restrict d_b,
+                                const REAL *restrict squares, const REAL *variance_a, const REAL *variance_b,
+                                REAL weight, int likelihood, int n) {
     if (likelihood) {
 #pragma omp simd
         for (int d = 0; d < n; d++) {
@@ -436,9 +458,11 @@ TARGET static void LOOP(slopes)(REAL *restrict gain, REAL *restrict d_a, REAL *r
 }
 
 /* `pull` with a gain for each dimension and an implicit step: at no rate does a row move beyond the mean.
- * curvature += |gain|                                                         into, d_mean, curvature: INOUT */
-TARGET static void LOOP(pull_each)(REAL *into, REAL *restrict d_mean, REAL *restrict curvature, const REAL *row,
-                                   const REAL *restrict mean, const REAL *restrict gain, const Descent *rule, int n) {
+ * curvature += |gain|                                                         into, d_mean, curvature: INOUT
+ */
+TARGET static void LOOP(pull_each)(REAL *into, REAL *restrict d_mean, REAL *restrict curvature,
+                                   const REAL *row, const REAL *restrict mean, const REAL *restrict gain,
+                                   const Descent *rule, int n) {
     const Descent by = *rule;
 #pragma omp simd
     for (int d = 0; d < n; d++) {
@@ -450,7 +474,8 @@ TARGET static void LOOP(pull_each)(REAL *into, REAL *restrict d_mean, REAL *rest
     }
 }
 
-/* log_variance -= rate * slope, by a step that is not too long, and never out of bounds   log_variance: INOUT */
+/* log_variance -= rate * slope, by a step that is not too long, and never out of bounds   log_variance: INOUT
+ */
 TARGET static void LOOP(descend)(REAL *restrict log_variance, const REAL *restrict slope, REAL rate,
                                  const Descent *rule, int n) {
     const Descent by = *rule;

@@ -1,4 +1,4 @@
-"""A chunk as the kernels see it: where each window begins and ends, and which words a centre is compared with."""
+"""A chunk as the kernels see it: where windows begin and end, and which words a centre is compared with."""
 
 from libc.limits cimport INT_MAX
 from libc.string cimport memcpy
@@ -55,11 +55,12 @@ cdef inline object find_windows(object chunk, Windows* windows, double nearness=
                 windows.pair[i] = pair
                 pair += positives
                 windows.widest = max(windows.widest, positives)
-    cdef long long targets = windows.widest + <long long> windows.per * (1 if windows.shared else windows.widest)
+    cdef long long pairs_of_one = 1 if windows.shared else windows.widest
+    cdef long long targets = windows.widest + windows.per * pairs_of_one
     if targets >= INT_MAX:
         raise ValueError(
-            f"a window of {windows.widest} words with {windows.per} negatives each has {targets} words to compare: "
-            f"lower window or negative"
+            f"{windows.widest} words in a window and {windows.per} negatives make {targets} words to compare "
+            f"with one centre: lower window or negative"
         )
     windows.most_targets = <int> targets
     return ends, pairs, chunk
@@ -82,7 +83,8 @@ cdef inline const int* negatives_of(Windows* windows, int i) noexcept nogil:
 
 cdef inline int list_targets(Windows* windows, int i, int* targets) noexcept nogil:  # OUT: targets
     """List the words that centre i is compared with: its positives, then their negatives; return how many."""
-    cdef int before = i - windows.left[i], after = windows.right[i] - i, negatives = negative_count(windows, i)
+    cdef int before = i - windows.left[i], after = windows.right[i] - i
+    cdef int negatives = negative_count(windows, i)
     memcpy(targets, windows.tokens + windows.left[i], before * sizeof(int))
     memcpy(targets + before, windows.tokens + i + 1, after * sizeof(int))
     memcpy(targets + before + after, negatives_of(windows, i), negatives * sizeof(int))
@@ -91,7 +93,7 @@ cdef inline int list_targets(Windows* windows, int i, int* targets) noexcept nog
 
 cdef inline double hinge_of(const Loops* loops, Windows* windows, int i, double margin, const REAL* scores,
                             REAL* weights, REAL* shares) noexcept nogil:  # OUT: shares.  TMP: weights
-    """Return the hinge of centre i, with `scores` of its targets; set their shares in it, below 0 for negatives.
+    """Return the hinge of centre i by the scores of its targets; set their shares in it, negatives' below 0.
 
     A target's share is the derivative of the hinge by the target's score.
     """
@@ -101,7 +103,8 @@ cdef inline double hinge_of(const Loops* loops, Windows* windows, int i, double 
     cdef double sum = 0
     weigh_positives(windows, i, weights)
     if windows.shared:
-        sum = loops.hinge(shares, negative_shares, scores, negative_scores, weights, <REAL> margin, positives, per)
+        sum = loops.hinge(shares, negative_shares, scores, negative_scores, weights, <REAL> margin, positives,
+                          per)
     else:
         for j in range(positives):
             sum += loops.hinge(shares + j, negative_shares + <size_t> j * per, scores + j,
@@ -137,7 +140,7 @@ cdef inline object number_type():
 cdef inline REAL* address(object array, str name, tuple shape) except NULL:
     """Return where an array begins; the kernel must be able to write it as it is."""
     dtype = number_type()
-    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous or not array.flags.writeable:
+    if array.dtype != dtype or array.shape != shape or not array.flags.carray:
         raise ValueError(
             f"{name} is {array.dtype}{array.shape}; the kernel needs a writeable C-contiguous {dtype}{shape}"
         )

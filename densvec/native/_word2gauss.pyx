@@ -8,7 +8,7 @@ with the energy E(w, c) = -KL[c || w], or -KL[w || c], or the log expected likel
 log N(0; mean_w - mean_c, v_w + v_c). All pairs of a centre take one step together: first its positives and
 negatives move, then the centre itself.
 
-A check of the gradients runs the same step, into other arrays, at rates below 0 and without damping and bounds.
+A check of the gradients runs the same step: into other arrays, at rates below 0, without damping and bounds.
 """
 
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
@@ -41,7 +41,7 @@ cdef struct Scratch:             # TMP; a target is a word that the centre is co
     REAL* shares                 # (targets,) derivative of the loss by the cost
     REAL* weights                # (targets,) of the positives
     REAL* variances              # (targets, spread)
-    REAL* squares                # (targets, spread) squared distances; spherical: their mean over the dimensions
+    REAL* squares                # (targets, spread) squared distances; spherical: mean over the dimensions
     REAL* gains                  # (targets,) or (D,): slopes of the costs in the means,
     REAL* d_row                  # in the targets' log-variances
     REAL* d_centre               # and in the centre's
@@ -165,7 +165,8 @@ cdef void move(Step* step, size_t centre, int count) noexcept nogil:
             begins = <size_t> k * D
             find_slopes(step, s.squares + begins, s.variances + begins, share, D)
             loops.add_scaled(s.d_log_variance, 1, s.d_centre, D)
-            loops.pull_each(into + row * D, s.d_mean, s.curvature, means + row * D, s.mean, s.gains, descent, D)
+            loops.pull_each(into + row * D, s.d_mean, s.curvature, means + row * D, s.mean, s.gains, descent,
+                            D)
             loops.descend(into_log_variances + row * D, s.d_row, log_variance_rate, descent, D)
         if share < 0 or spread > 1:  # a sphere pulled to another stays between them
             shorten(step, into + row * D)
@@ -196,7 +197,7 @@ cdef void run(Step* step) noexcept nogil:
         compare(step, windows.tokens[i], count)
         hinge = hinge_of(step.loops, windows, i, step.margin, s.costs, s.weights, s.shares)
         step.totals.centres += 1
-        if not isfinite(hinge):  # never let a diverging run write into the tables; the loop stops on this loss
+        if not isfinite(hinge):  # a diverging run must not write into the tables; this loss stops it
             step.totals.hinge = INFINITY
             continue
         step.totals.hinge += hinge
@@ -204,7 +205,7 @@ cdef void run(Step* step) noexcept nogil:
 
 
 cdef class Kernel:
-    """The step bound to the arrays it trains: `means`, (V, D), and `log_variances`, (V, 1) or (V, D), of one dtype."""
+    """The step bound to the arrays it trains: `means`, (V, D), and `log_variances`, (V, 1) or (V, D)."""
 
     cdef Step bound              # what all steps have in common
     cdef double low, high, longest
@@ -238,14 +239,14 @@ cdef class Kernel:
         return self._run(chunk, self.bound.tables, descent, self.longest)
 
     def gradients(self, chunk, dict into):
-        """Add a chunk's gradients to the arrays of `into`, which are named and shaped as the kernel's arrays."""
+        """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
         cdef double dimensions = self.bound.size // self.bound.spread  # that share a log-variance
         cdef Descent descent = Descent(-1, 0, -dimensions, INFINITY, -INFINITY, INFINITY)
         return self._run(chunk, self._tables(into), descent, INFINITY)
 
     cdef tuple _run(self, chunk, Tables into, Descent descent, double longest):
         cdef Step step = self.bound
-        memory = find_windows(chunk, &step.windows)  # noqa: F841, what the windows point into
+        _memory = find_windows(chunk, &step.windows)  # what the windows point into
         if step.windows.widest == 0 or step.windows.per == 0:
             return 0.0, 0
         count, dtype = step.windows.most_targets, number_type()

@@ -50,7 +50,8 @@ def warn_of_string(sentence):
     """Warn of a sentence that is one string: its characters would be taken for words."""
     if isinstance(sentence, str):
         logger.warning(
-            "Each sentence of the corpus should be a list of words, but the first one is a plain %s: its characters "
+            "Each sentence of the corpus should be a list of words, but the first one is a plain %s: its "
+            "characters "
             "are taken for words. Split it first: sentence.split()", type(sentence),
         )
 
@@ -130,7 +131,7 @@ cdef class SentenceReader:
         self.max_sentence_length = min(max_sentence_length, 2147483647)
 
     def next_block(self, int64_t chunk_words):
-        """Return the next Block, of at least `chunk_words` words unless the corpus ends, or None at the end."""
+        """Return the next Block, of at least `chunk_words` words unless the corpus ends; None at the end."""
         cdef IntVector ids = IntVector(), bounds = IntVector()
         cdef int64_t words = 0, examples = 0
         cdef Py_ssize_t stop
@@ -198,7 +199,7 @@ cdef class SentenceCounter:
     """
 
     cdef WordTable table
-    cdef dict others            # tokens that are no strings: [count, number of strings in the table before it]
+    cdef dict others            # tokens that are no strings: [count, number of strings in the table before]
     cdef readonly int64_t words, examples, min_reduce
 
     def __cinit__(self):
@@ -213,7 +214,8 @@ cdef class SentenceCounter:
     def __len__(self):
         return self.table.size + len(self.others)
 
-    def count(self, sentences, *, max_vocab_size=None, trim_rule=None, progress=None, int64_t progress_per=10000):
+    def count(self, sentences, *, max_vocab_size=None, trim_rule=None, progress=None,
+              int64_t progress_per=10000):
         """Count all sentences; `progress` is called with the counter before every `progress_per` of them."""
         cdef Py_ssize_t most = max_vocab_size or 0
         for sentence in sentences:
@@ -255,7 +257,7 @@ cdef class SentenceCounter:
         """Count a token that is no ASCII string."""
         cdef Word word
         if isinstance(token, str):
-            text = encoded(token, &word)
+            _text = encoded(token, &word)  # what the word points into
             self.add_words(&word, 1)
         elif token in self.others:
             self.others[token][0] += 1
@@ -264,12 +266,15 @@ cdef class SentenceCounter:
         return 0
 
     def prune(self, trim_rule=None):
-        """Drop the words counted fewer than `min_reduce` times, or as `trim_rule` decides, and raise `min_reduce`."""
-        kept = {word for word, count in self.counts().items() if keeps(word, count, self.min_reduce, trim_rule)}
+        """Drop words counted fewer than `min_reduce` times, or as `trim_rule` says; raise `min_reduce`."""
+        counts = self.counts().items()
+        kept = {word for word, count in counts if keeps(word, count, self.min_reduce, trim_rule)}
         stays = np.array([self.word(i) in kept for i in range(self.table.size)], np.uint8)
         before = np.concatenate([[0], np.cumsum(stays)])
         self.others = {
-            token: [count, int(before[number])] for token, (count, number) in self.others.items() if token in kept
+            token: [count, int(before[number])]
+            for token, (count, number) in self.others.items()
+            if token in kept
         }
         cdef const uint8_t[::1] keep = stays
         if len(stays) and wordtable_prune(&self.table, &keep[0]):
@@ -278,10 +283,11 @@ cdef class SentenceCounter:
 
     cdef object word(self, size_t number):
         entry = self.table.entries + number
-        return PyUnicode_DecodeUTF8(<const char *>self.table.arena + entry.offset, entry.length, "surrogatepass")
+        cdef const char *start = <const char *>self.table.arena + entry.offset
+        return PyUnicode_DecodeUTF8(start, entry.length, "surrogatepass")
 
     def counts(self, int64_t min_count=0):
-        """Return {word: count} in order of first appearance, without words that occur fewer than `min_count` times."""
+        """Return {word: count} in order of first appearance, if they occur at least `min_count` times."""
         cdef dict result = {}
         cdef size_t i = 0
         for token, (count, number) in [*self.others.items(), (None, (0, self.table.size))]:
@@ -315,7 +321,7 @@ cdef class SentenceCounter:
         result = []
         for token in words:
             if isinstance(token, str):
-                text = encoded(token, &word)
+                _text = encoded(token, &word)  # what the word points into
                 entry = wordtable_find(&self.table, &word)
                 result.append(0 if entry == NULL else entry.value)
             else:

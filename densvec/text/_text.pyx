@@ -20,7 +20,7 @@ cdef class TextBlock:
 
     @property
     def text(self):
-        """The text as a string; sentences end at line ends (if they matter) and after max_sentence_length words."""
+        """The text as a string; sentences end with lines, if these matter, or at max_sentence_length."""
         return PyUnicode_DecodeUTF8(<const char *>self.data, self.size, "surrogatepass")
 
     def sentences(self):
@@ -42,9 +42,9 @@ cdef class TextBlock:
 cdef class TextReader:
     """Reads text, one source after another, in blocks of whole sentences. Not thread-safe.
 
-    A sentence is a line or, where a line is longer, a piece of `max_sentence_length` words of it. Lines without
-    words are no sentences. Memory is bounded by the words of a block, whatever the length of lines and of runs of
-    whitespace.
+    A sentence is a line or, where a line is longer, a piece of `max_sentence_length` words of it. Lines
+    without words are no sentences. Memory is bounded by the words of a block, whatever the length of lines
+    and of runs of whitespace.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ cdef class TextReader:
             file.close()
 
     def next_block(self, int64_t chunk_words):
-        """Return the next TextBlock, of at least `chunk_words` words unless the text ends, or None at the end."""
+        """Return the next TextBlock, of `chunk_words` words or more unless the text ends; None at the end."""
         cdef int64_t words = 0, examples = 0, length = 0
         cdef Word word
         cdef const uint8_t *p
@@ -190,7 +190,7 @@ cdef class TextReader:
         return 0
 
     cdef Py_ssize_t read(self, Py_ssize_t start) except -1:
-        """Read bytes to data[start:], at most up to the last byte of the buffer; their number, 0 at the end."""
+        """Read bytes to data[start:], at most up to the buffer's last byte; return how many, 0 at the end."""
         view = memoryview(self.buffer)[start: self.capacity - 1]
         if hasattr(self.file, "readinto"):
             return self.file.readinto(view)
@@ -224,7 +224,8 @@ cdef class TextReader:
 
     cdef int repair(self, bint final) except -1:
         """Decode data[valid:stop] with the error handler and encode it again."""
-        cdef bytes text = PyBytes_FromStringAndSize(<const char *>self.data + self.valid, self.stop - self.valid)
+        cdef const char *start = <const char *>self.data + self.valid
+        cdef bytes text = PyBytes_FromStringAndSize(start, self.stop - self.valid)
         cdef const uint8_t *begin = text
         cdef const uint8_t *end = begin + len(text)
         cdef const uint8_t *p = begin
@@ -263,7 +264,7 @@ cdef class TextReader:
         return 0
 
     cdef int squeeze(self) noexcept:
-        """Leave one byte of each run of whitespace in the scanned text: what a block keeps is bounded by its words."""
+        """Leave one byte of each run of whitespace in the scanned text: words bound what a block keeps."""
         cdef const uint8_t *p = self.data + self.start
         cdef const uint8_t *end = self.data + self.position
         cdef uint8_t *out = self.data + self.start

@@ -101,7 +101,9 @@ cdef class WordIndex:
                 if token == TEXT_ENDS:
                     break
         if n != text.words or s != text.examples:
-            raise RuntimeError(f"block {text.number} holds other words than were counted in it: please report this")
+            raise RuntimeError(
+                f"block {text.number} holds other words than were counted in it: please report this"
+            )
         with nogil:
             # ... then without the unknown ones.
             i = 0
@@ -112,15 +114,17 @@ cdef class WordIndex:
                     known += ids[i] >= 0
                     i += 1
                 bounds[s + 1] = <int32_t>known
-        return Block.trusted(id_array[:known], bound_array, text.number, text.words, text.words_before, text.examples)
+        return Block.trusted(
+            id_array[:known], bound_array, text.number, text.words, text.words_before, text.examples
+        )
 
 
 cdef class WordCounter:
     """Counts the words of a text, in order of first appearance.
 
     With `max_vocab_size`, whenever a sentence leaves more distinct words than that, words counted fewer than
-    `min_reduce` times are dropped and `min_reduce` rises by one, as in gensim: memory is bounded while counts of
-    rare words become too small.
+    `min_reduce` times are dropped and `min_reduce` rises by one, as in gensim: memory is bounded while counts
+    of rare words become too small.
     """
 
     def __cinit__(self):
@@ -135,7 +139,7 @@ cdef class WordCounter:
         return self.table.size
 
     def count(self, TextReader reader not None, *, max_vocab_size=None, trim_rule=None, progress=None):
-        """Count all that the reader still has to read; `progress` is called with the counter after every buffer."""
+        """Count all that the reader has yet to read; call `progress` with the counter after every buffer."""
         cdef Word[WORD_BATCH] batch
         cdef const uint8_t *p
         cdef const uint8_t *end
@@ -152,7 +156,9 @@ cdef class WordCounter:
                     if token == TEXT_WORD:
                         waiting += 1
                         length += 1
-                    sentence_ends = length and (token == TEXT_LINE_ENDS or length == reader.max_sentence_length)
+                    sentence_ends = length and (
+                        token == TEXT_LINE_ENDS or length == reader.max_sentence_length
+                    )
                     # With a bound on the vocabulary, its size must be known at the end of every sentence.
                     if waiting == WORD_BATCH or token == TEXT_ENDS or (sentence_ends and bounded):
                         failed = wordtable_count(&self.table, batch, waiting)
@@ -181,7 +187,7 @@ cdef class WordCounter:
                 self.prune(trim_rule)
 
     def prune(self, trim_rule=None):
-        """Drop the words counted fewer than `min_reduce` times, or as `trim_rule` decides, and raise `min_reduce`."""
+        """Drop words counted fewer than `min_reduce` times, or as `trim_rule` says; raise `min_reduce`."""
         keep_array = np.empty(self.table.size, np.uint8)
         cdef uint8_t[::1] keep = keep_array
         cdef size_t i
@@ -220,7 +226,7 @@ cdef class WordCounter:
         self.examples += other.examples
 
     def counts(self, int64_t min_count=0):
-        """Return {word: count} in order of first appearance, without words that occur fewer than `min_count` times."""
+        """Return {word: count} in order of first appearance, if they occur at least `min_count` times."""
         cdef dict result = {}
         cdef const WordEntry *entry
         cdef const char *text

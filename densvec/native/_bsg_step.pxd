@@ -1,0 +1,106 @@
+"""What a step of the Bayesian Skip-gram works on: every function of the kernel takes one `Step`."""
+
+from densvec.native._vector cimport REAL, Descent, Loops
+from densvec.native._windows cimport Windows
+
+cdef enum:
+    WEIGHTS = 6     # arrays of encoder weights
+
+cdef enum:          # which is which
+    CONTEXT_LAYER, CENTRE_LAYER, MEAN_HEAD, MEAN_BIAS, VARIANCE_HEAD, VARIANCE_BIAS
+
+
+cdef struct Tables:              # arrays borrowed from wv: what is trained, or where its gradients go
+    REAL* means                  # (V, D)
+    REAL* log_variances          # (V, spread)
+    REAL* embeddings             # (V, E)
+    REAL* weights[WEIGHTS]
+
+cdef struct Optimiser:           # its accumulators, borrowed as well
+    REAL* squares                # (V,) Adagrad's sums for the embeddings
+    REAL* first[WEIGHTS]         # Adam's moments
+    REAL* second[WEIGHTS]
+    long long* steps             # Adam's
+    REAL* typical                # (2,) stretch and log-variance of the typical word: see `cover`
+
+cdef struct Rates:
+    double mean
+    double damping               # a mean's rate is divided by 1 + damping * curvature
+    double coverage              # of log-variances by their stretch
+    double embedding
+    double encoder
+    Descent contrast             # how the hinge moves positives and negatives
+    Descent prior                # how the divergence from the prior moves the centre's word
+
+cdef struct Tile:                # the centres first..last-1
+    int first
+    int last
+    int low                      # first position that their windows reach
+    int distinct                 # words in their windows
+
+cdef struct Posterior:           # q of one centre, in the tile's arrays
+    REAL* mean                   # (D,)
+    REAL* log_variance           # (spread,)
+    REAL* variance               # (spread,)
+    REAL* d_mean
+    REAL* d_log_variance
+
+cdef struct Totals:
+    double hinge
+    double kl
+    long long centres
+
+cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fill rows up to whole vectors
+    REAL* layers                 # (E, 2, units) the layers of contexts and of centres, side by side
+    REAL* heads                  # (units, outputs) those of means and of log-variances
+    int* slots                   # (tile + halo,) which of the tile's distinct words stands at each position
+    int* words                   # (distinct,) their ids
+    int* places                  # hash table of words to slots, at most 4 places per position; -1: free
+    REAL* inputs                 # (distinct, E); their gradients replace them on the way back
+    REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
+    REAL* hidden                 # (tile, units); its gradient replaces it
+    REAL* posteriors             # (tile, outputs) mean, then log-variance
+    REAL* variance               # (spread,) of one centre's posterior
+    REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
+    REAL* d_layers
+    REAL* d_heads
+    REAL* d_projected
+    REAL* d_posteriors
+    REAL* d_weights[WEIGHTS]
+    int* rows                    # words that one centre is compared with: positives, negatives, itself
+    REAL** addresses             # (rows,) of their means
+    REAL** into                  # (rows,) where those change
+    REAL* row_log_variances      # (rows,) spherical only
+    REAL* precisions             # (rows,) or (rows, D): 1 / variance
+    REAL* distances              # (rows,) squared, spherical only, as the next three
+    REAL* gains
+    REAL* steps
+    REAL* moves
+    REAL* weights                # (rows,) of the positives
+    REAL* scores                 # (rows,) KL[q || row] up to q's entropy
+    REAL* shares                 # (rows,) derivative of the loss by the score
+
+cdef struct Step:                # everything that a step needs
+    const Loops* loops
+    int size                     # D, of the densities
+    int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
+    int inputs                   # E, of the encoder's embeddings
+    int hidden                   # H
+    size_t units                 # H in whole vectors: the row of a layer
+    size_t outputs               # D + spread in whole vectors: the row of the heads
+    int lengths[WEIGHTS]
+    bint residual                # whether a posterior is its prior, shifted by the encoder
+    double low                   # bounds of a posterior's log-variance
+    double high
+    double margin
+    double kl_weight
+    Tables tables                # what is compared
+    Tables into                  # what changes: the same, or gradients
+    bint trains                  # the same
+    Optimiser optimiser
+    Rates rates
+    Windows windows
+    Tile tile
+    Posterior q
+    Scratch* scratch
+    Totals totals
