@@ -30,6 +30,8 @@ COMMANDS = (
     "evaluate",
     "export",
     "plot",
+    "serve",
+    "explore",
     "completion",
 )
 
