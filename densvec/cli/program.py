@@ -32,6 +32,8 @@ COMMANDS = (
     "evaluate",
     "export",
     "plot",
+    "serve",
+    "explore",
     "completion",
 )
 

@@ -101,9 +101,13 @@ def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
     """Raise KeyError for the first word unknown to the model, with the known words spelt like it."""
     for word in words:
         if word not in wv.key_to_index:
-            near = spellings(word, wv.key_to_index)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise KeyError(f"{word!r} is not among the {len(wv.key_to_index):,} words of the model{hint}")
+            raise unknown_word(word, len(wv.key_to_index), spellings(word, wv.key_to_index))
+
+
+def unknown_word(word: str, words: int, near: Sequence[str]) -> KeyError:
+    """Return the error that a word is not among the words of a model, and which ones are spelt like it."""
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return KeyError(f"{word!r} is not among the {words:,} words of the model{hint}")
 
 
 def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]:

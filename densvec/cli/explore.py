@@ -1,0 +1,67 @@
+"""``densvec explore``: look into a model, in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from collections.abc import Sequence
+
+from densvec.cli.errors import UsageError
+from densvec.cli.output import print_json
+from densvec.cli.serve import add_server_options, paths_of, settings_of
+
+HELP = "look into a model, in the browser"
+DESCRIPTION = """\
+Open a page that shows what a model holds: a word in a sentence and which word of its context did what, a
+word by itself, two side by side, a map. The page comes from this machine and asks nobody else. Needs FastAPI
+and uvicorn: pip install "densvec[serve]"."""
+EPILOG = """\
+examples:
+  densvec explore model.dv
+  densvec explore english=en.dv german=de.dv
+  densvec explore model.dv --no-browser --port 8765  # print the address, open it yourself"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "models",
+        metavar="[NAME=]MODEL",
+        nargs="*",
+        help="files written by `densvec train` or by save() (default: the English model)",
+    )
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    add_server_options(parser, port=0)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve the page and open it."""
+    from densvec.serve.server import listen, url_of
+    from densvec.serve.server import run as serve
+
+    paths = paths_of(args.models) or {"english": english_model()}
+    settings = settings_of(args, paths)
+    sock = listen(args.host, args.port)
+    url = url_of(sock) + (f"#token={args.token}" if args.token else "")
+
+    def ready() -> None:
+        if args.json:
+            print_json({"url": url, "models": list(paths)})
+        else:
+            print(f"{url} shows {', '.join(paths)}; Ctrl-C stops it", flush=True)
+        if not args.no_browser:
+            webbrowser.open(url)
+
+    serve(settings, sock, ready)
+
+
+def english_model() -> str:
+    """Return the file of the default English model."""
+    import densvec
+
+    path = getattr(densvec, "path_of", None)
+    if path is None:
+        raise UsageError(
+            "a model is needed: `densvec explore model.dv`; this version of densvec has no English model of its own"
+        )
+    return str(path("english"))

@@ -1,0 +1,151 @@
+"""``densvec serve``: answer over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import logging
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from densvec.cli.errors import UsageError
+from densvec.cli.output import print_json
+from densvec.cli.words import positive
+
+if TYPE_CHECKING:
+    from densvec.serve.server import Settings
+
+HELP = "answer over HTTP, for teams and programs"
+DESCRIPTION = """\
+Answer questions about models over HTTP: the same questions as on the command line and in Python, as JSON, at
+/v1/similar, /v1/infer, /v1/substitutes, /v1/entails, /v1/hypernyms and more, which /docs lists; the page
+that `densvec explore` shows is at /. Models are mapped, so that workers share their memory. SIGHUP loads
+replaced files again, SIGTERM stops when the requests in flight are answered. Needs FastAPI and uvicorn:
+pip install "densvec[serve]"."""
+EPILOG = """\
+examples:
+  densvec serve model.dv
+  densvec serve english=en.dv german=de.dv --workers 2  # requests choose with ?model=german
+  densvec serve model.dv --host 0.0.0.0 --token "$TOKEN"
+  curl -s localhost:8000/v1/similar -H 'content-type: application/json' -d '{"positive": "kiwi"}'"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "models", metavar="[NAME=]MODEL", nargs="+", help="files written by `densvec train` or by save()"
+    )
+    add_server_options(parser, port=8000)
+    parser.add_argument(
+        "--workers", type=positive, default=1, metavar="N", help="processes that answer (default: 1)"
+    )
+
+
+def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add the options of whatever listens."""
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port", type=_port, default=port, metavar="N", help=f"0 takes any that is free (default: {port})"
+    )
+    parser.add_argument(
+        "--token",
+        default=os.environ.get("DENSVEC_TOKEN"),
+        metavar="TEXT",
+        help="what requests must send as 'Authorization: Bearer TEXT'; needed unless only this machine can "
+        "ask (default: $DENSVEC_TOKEN)",
+    )
+    parser.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="let pages of this site ask (default: none)",
+    )
+    limits = parser.add_argument_group("limits of a request")
+    for name, value, text in (
+        ("body", 1_000_000, "bytes of its body"),
+        ("batch", 256, "questions in it"),
+        ("text", 10_000, "characters of a sentence"),
+        ("seconds", 10, "seconds to answer it"),
+    ):
+        limits.add_argument(
+            f"--max-{name}", type=positive, default=value, metavar="N", help=f"{text} (default: {value})"
+        )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve until a signal says stop."""
+    from densvec.serve.server import listen, url_of
+    from densvec.serve.server import run as serve
+
+    settings = settings_of(args, paths_of(args.models), args.workers)
+    sock = listen(args.host, args.port)
+    url = url_of(sock)
+    names = ", ".join(settings.paths)
+
+    def ready() -> None:
+        if args.json:
+            print_json({"url": url, "models": list(settings.paths), "pid": os.getpid()})
+        else:
+            print(f"{url} answers from {names}; {url}docs lists the routes, Ctrl-C stops it", flush=True)
+
+    serve(settings, sock, ready)
+
+
+def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 1) -> Settings:
+    """Return what the options say, or say what they lack."""
+    from densvec.serve.limits import Limits
+    from densvec.serve.server import Settings
+
+    if not args.token and not is_local(args.host):
+        raise UsageError(
+            f"--host {args.host} can be reached from other machines: give a --token that requests have to send"
+        )
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)
+    return Settings(paths, args.host, args.token or None, tuple(args.allow_origin), workers, limits)
+
+
+def paths_of(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the files by the names of the models: those given, or those of the files.
+
+    Examples
+    --------
+    >>> paths_of(["english=models/en.dv", "models/de.dv"])
+    {'english': 'models/en.dv', 'de': 'models/de.dv'}
+    """
+    paths: dict[str, str] = {}
+    for argument in arguments:
+        match = re.fullmatch(r"([\w.-]+)=(.+)", argument)
+        name, path = (match[1], match[2]) if match else (Path(argument).name.split(".")[0], argument)
+        if name in paths:
+            raise UsageError(f"two models are called {name!r}: give them names, as in one=a.dv two=b.dv")
+        paths[name] = path
+    return paths
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    Examples
+    --------
+    >>> is_local("127.0.0.1"), is_local("localhost"), is_local("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 0 to 65535")
+    return int(text)

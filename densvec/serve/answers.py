@@ -1,0 +1,238 @@
+"""Answers to lists of questions, as JSON documents. A question that cannot be answered gets its exception.
+
+Questions of many requests may be answered together: what one of them gets wrong must not touch the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from densvec.cli.entails import compare
+from densvec.cli.output import plain, scored
+from densvec.cli.words import parse_marked
+from densvec.gaussian import Gaussian
+from densvec.serve.errors import FAULTS_OF_THE_REQUEST
+from densvec.serve.limits import Limits
+from densvec.serve.models import Model
+from densvec.serve.schemas import Entails, Hypernyms, InContext, Infer, Similar, Substitutes
+
+Document = dict[str, Any]
+Answers = list["Document | Exception"]
+Q = TypeVar("Q")
+
+
+def similar(model: Model, questions: Sequence[Similar], limits: Limits) -> Answers:
+    """Answer /v1/similar; plain questions by the same metric in one pass over the words."""
+    answers = _each(questions, lambda question: _checked_similar(model, question, limits))
+    together: dict[str, list[int]] = {}
+    for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+        if isinstance(answer, Exception):
+            continue
+        if len(answer["positive"]) == 1 and not answer["negative"]:
+            together.setdefault(question.metric, []).append(i)
+        else:
+            answers[i] = _each([question], lambda _: _similar_to_several(model, answer, question.topn))[0]  # noqa: B023
+    for metric, places in together.items():
+        words = [answers[i]["positive"][0] for i in places]  # type: ignore[index]
+        topn = max(questions[i].topn for i in places)
+        try:
+            found = model.wv.most_similar_batch(words, topn, metric=metric)
+        except FAULTS_OF_THE_REQUEST as error:
+            found = [error] * len(places)
+        for i, best in zip(places, found, strict=True):
+            answers[i] = best if isinstance(best, Exception) else _with(answers[i], best[: questions[i].topn])
+    return answers
+
+
+def infer(model: Model, questions: Sequence[Infer], limits: Limits) -> Answers:
+    """Answer /v1/infer, all posteriors together."""
+    read = _each(questions, lambda question: _read(model, question, limits))
+    places = [i for i, one in enumerate(read) if isinstance(one, Occurrence)]
+    answers: Answers = [one if isinstance(one, Exception) else {} for one in read]
+    if not places:
+        return answers
+    occurrences = [read[i] for i in places]
+    try:
+        posteriors = model.wv.infer_posteriors(occurrences)
+        priors = model.wv.density([one.word for one in occurrences])
+    except FAULTS_OF_THE_REQUEST as error:  # there is no encoder, say
+        return [answer if isinstance(answer, Exception) else error for answer in answers]
+    entropies = (priors.entropy().tolist(), posteriors.entropy().tolist(), posteriors.kl(priors).tolist())
+    means, variances = posteriors.mean.tolist(), posteriors.variance.tolist()
+    for j, i in enumerate(places):
+        before, after, kl = (values[j] for values in entropies)
+        document = {
+            **occurrences[j].document(model),
+            "entropy": {"prior": before, "posterior": after},
+            "kl": kl,
+            "mean": means[j],
+            "variance": variances[j],
+        }
+        if questions[i].topn:
+            document |= _nearest(model, occurrences[j], posteriors[j], questions[i])
+        answers[i] = plain(document)
+    return answers
+
+
+def substitutes(model: Model, questions: Sequence[Substitutes], limits: Limits) -> Answers:
+    """Answer /v1/substitutes."""
+
+    def answer(question: Substitutes) -> Document:
+        one = _read(model, question, limits)
+        found = model.wv.substitutes(
+            one.word,
+            one.context,
+            question.candidates,
+            _checked_topn(question.topn, limits),
+            question.exclude_inflections,
+            position=one.position,
+        )
+        return plain({**one.document(model), "substitutes": scored(found)})  # type: ignore[no-any-return]
+
+    return _each(questions, answer)
+
+
+def entails(model: Model, questions: Sequence[Entails], limits: Limits) -> Answers:
+    """Answer /v1/entails."""
+
+    def answer(question: Entails) -> Document:
+        model.check_known([question.a, question.b])
+        return plain(compare(model.wv, question.a, question.b))  # type: ignore[no-any-return]
+
+    return _each(questions, answer)
+
+
+def hypernyms(model: Model, questions: Sequence[Hypernyms], limits: Limits) -> Answers:
+    """Answer /v1/hypernyms."""
+    return _kinds(model, questions, limits, "hypernyms")
+
+
+def hyponyms(model: Model, questions: Sequence[Hypernyms], limits: Limits) -> Answers:
+    """Answer /v1/hyponyms."""
+    return _kinds(model, questions, limits, "hyponyms")
+
+
+class Occurrence(NamedTuple):
+    """A word in its context, as ``wv.infer_posteriors`` takes it."""
+
+    word: str
+    context: Sequence[str]
+    position: int | None
+
+    def document(self, model: Model) -> Document:
+        """Return what is said about the occurrence itself."""
+        known = model.wv.key_to_index
+        unknown = dict.fromkeys(
+            token for i, token in enumerate(self.context) if i != self.position and token not in known
+        )
+        return {"word": self.word, "position": self.position, "unknown": list(unknown)}
+
+
+def _each(questions: Sequence[Q], answer: Callable[[Q], Any]) -> list[Any]:
+    """Answer questions one by one; the exception is the answer where there is one."""
+    answers: list[Any] = []
+    for question in questions:
+        try:
+            answers.append(answer(question))
+        except FAULTS_OF_THE_REQUEST as error:
+            answers.append(error)
+    return answers
+
+
+def _with(answer: Any, found: Any) -> Document:
+    return plain({**answer, "similar": scored(found)})  # type: ignore[no-any-return]
+
+
+def _checked_similar(model: Model, question: Similar, limits: Limits) -> Document:
+    _checked_topn(question.topn, limits)
+    positive, negative = (_listed(words) for words in (question.positive, question.negative))
+    if not positive and not negative:
+        raise ValueError("nothing to be similar to: give at least one positive or negative item")
+    if len(positive) + len(negative) > limits.batch:
+        raise ValueError(f"at most {limits.batch} words may be given: got {len(positive) + len(negative)}")
+    model.check_known([*positive, *negative])
+    return {"positive": positive, "negative": negative, "metric": question.metric}
+
+
+def _similar_to_several(model: Model, answer: Document, topn: int) -> Document:
+    found = model.wv.most_similar(answer["positive"], answer["negative"], topn=topn, metric=answer["metric"])
+    return _with(answer, found)
+
+
+def _read(model: Model, question: InContext, limits: Limits) -> Occurrence:
+    """Return the occurrence that a question is about, once it is known to make sense."""
+    _checked_text(question.sentence or "", limits)
+    _checked_topn(getattr(question, "topn", 0), limits)
+    if question.sentence is not None:
+        marked = parse_marked(question.sentence)
+        occurrence = Occurrence(marked.word, marked.tokens, marked.position)
+    else:
+        context, position = question.context or [], question.position
+        tokens = context.split() if isinstance(context, str) else context
+        _checked_text(context if isinstance(context, str) else " ".join(context), limits)
+        if position is not None and not 0 <= position < len(tokens):
+            raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
+        word = tokens[position] if question.word is None and position is not None else question.word
+        assert word is not None  # the schema has seen to it
+        occurrence = Occurrence(word, tokens, position)
+    model.check_known([occurrence.word])
+    return occurrence
+
+
+def _nearest(model: Model, one: Occurrence, posterior: Gaussian, question: Infer) -> Document:
+    """Return the lists that the command line prints."""
+    wv, topn, metric = model.wv, question.topn, question.metric
+    return {
+        "metric": metric,
+        "nearest_to_prior": scored(wv.most_similar(one.word, topn=topn, metric=metric)),
+        "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),
+        "substitutes": scored(
+            wv.substitutes(
+                one.word, one.context, topn=topn, exclude_inflections=True, position=one.position
+            )
+        ),
+    }
+
+
+def _kinds(model: Model, questions: Sequence[Hypernyms], limits: Limits, kind: str) -> Answers:
+    def answer(question: Hypernyms) -> Document:
+        topn = _checked_topn(question.topn, limits)
+        model.check_known([question.word])
+        found = related(model, question.word, topn, kind)
+        return plain({"word": question.word, kind: scored(found)})  # type: ignore[no-any-return]
+
+    return _each(questions, answer)
+
+
+def related(model: Model, word: str, topn: int, kind: str) -> list[tuple[str, float]]:
+    """Return hypernyms or hyponyms: among the nearest words those that it entails, or that entail it."""
+    if hasattr(model.wv, kind):
+        return getattr(model.wv, kind)(word, topn=topn)  # type: ignore[no-any-return]
+    if not topn:
+        return []
+    metric, sign = ("kl", 1) if kind == "hypernyms" else ("reverse_kl", -1)
+    found = model.wv.most_similar(word, topn=4 * topn + 20, metric=metric)
+    words = [other for other, _ in found]
+    own, others = model.wv.density(word), model.wv.density(words)
+    direction = np.asarray(others.kl(own) - own.kl(others)) * sign
+    return [pair for pair, value in zip(found, direction, strict=True) if value > 0][:topn]
+
+
+def _listed(words: str | list[str]) -> list[str]:
+    return [words] if isinstance(words, str) else words
+
+
+def _checked_topn(topn: int, limits: Limits) -> int:
+    if topn > limits.topn:
+        raise ValueError(f"topn={topn} is more than the {limits.topn:,} words that a question may ask for")
+    return topn
+
+
+def _checked_text(text: str, limits: Limits) -> None:
+    if len(text) > limits.text:
+        raise ValueError(
+            f"the text has {len(text):,} characters, more than the {limits.text:,} that may be sent: send less"
+        )

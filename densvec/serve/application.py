@@ -1,0 +1,118 @@
+"""The application: routes, page, errors as sentences, and the guard in front of it all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse
+
+from densvec._version import __version__
+from densvec.keyed import KeyedDensities
+from densvec.serve import page, routes
+from densvec.serve.errors import FAULTS_OF_THE_REQUEST, BusyError, document_of, sentence_of, status_of
+from densvec.serve.limits import Guard, Limits
+from densvec.serve.models import Models
+
+logger = logging.getLogger(__name__)
+
+_DESCRIPTION = (
+    "Words as probability densities: the methods of `KeyedDensities`, under their names and with their defaults. "
+    "Whatever is wrong with a request is said in one sentence: `{\"error\": \"...\"}`."
+)
+
+
+def app(
+    wv: KeyedDensities | Mapping[str, KeyedDensities] | Models,
+    *,
+    token: str | None = None,
+    hosts: Iterable[str] | None = None,
+    allow_origins: Iterable[str] = (),
+    limits: Limits | None = None,
+) -> FastAPI:
+    """Return an application that answers from a model, to be served or to be mounted in another one.
+
+    Parameters
+    ----------
+    wv : KeyedDensities, or mapping of str to KeyedDensities
+        The model, or several by name: requests choose with ``?model=NAME``, and get the first by default.
+    token : str, optional
+        What requests for data have to send as ``Authorization: Bearer TOKEN``; nothing is needed by default.
+    hosts : iterable of str, optional
+        The names that it may be asked for under (``densvec serve`` gives those of this machine); any by default.
+    allow_origins : iterable of str, optional
+        Sites, such as ``"https://example.org"``, whose pages may ask; none by default.
+    limits : Limits, optional
+        What one request may ask for.
+
+    Returns
+    -------
+    fastapi.FastAPI
+
+    Examples
+    --------
+    >>> from fastapi.testclient import TestClient
+    >>> client = TestClient(app(wv))
+    >>> client.post("/v1/similar", json={"positive": "dog", "metric": "kl", "topn": 1}).json()["similar"]
+    [{'word': 'animal', 'score': -0.7612...}]
+
+    In an application of your own:
+
+    >>> from fastapi import FastAPI
+    >>> mine = FastAPI()
+    >>> mine.mount("/words", app(wv))
+    >>> TestClient(mine).get("/words/v1/words", params={"prefix": "c"}).json()["words"]
+    ['cat', 'car']
+    """
+    limits = limits or Limits()
+    models = wv if isinstance(wv, Models) else Models(wv)
+    application = FastAPI(
+        title="densvec", version=__version__, description=_DESCRIPTION, docs_url=None, redoc_url=None
+    )
+    application.include_router(routes.router(models, limits))
+    application.include_router(page.router())
+    for kind in (*FAULTS_OF_THE_REQUEST, BusyError):
+        application.add_exception_handler(kind, _fault)
+    application.add_exception_handler(Exception, _our_fault)
+    application.add_exception_handler(RequestValidationError, _invalid)
+    application.add_exception_handler(HTTPException, _http_error)
+    # The last one added is the outermost: the browser's question whether it may ask at all needs no token.
+    application.add_middleware(Guard, limits=limits, token=token, hosts=hosts)
+    origins = list(allow_origins)
+    if origins:
+        application.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type"],
+        )
+    return application
+
+
+async def _fault(request: Request, error: Exception) -> JSONResponse:
+    headers = {"retry-after": "1"} if isinstance(error, BusyError) else None
+    return JSONResponse(document_of(error), status_of(error), headers)
+
+
+async def _our_fault(request: Request, error: Exception) -> JSONResponse:
+    logger.error("%s %s: %r", request.method, request.url.path, error)
+    return JSONResponse(document_of(error), 500)
+
+
+async def _invalid(request: Request, error: Any) -> JSONResponse:
+    return JSONResponse({"error": sentence_of(error.errors())}, 422)
+
+
+async def _http_error(request: Request, error: Any) -> JSONResponse:
+    path = request.url.path
+    text = {
+        404: f"there is no {path} here: / is the page, /docs lists the routes",
+        405: f"{path} does not take {request.method}: /docs lists the routes",
+        400: "the body could not be read: it should be JSON in UTF-8",
+    }.get(error.status_code, str(error.detail))
+    return JSONResponse({"error": text}, error.status_code, error.headers)

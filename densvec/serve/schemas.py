@@ -1,0 +1,200 @@
+"""What requests look like: the arguments of the Python methods, under their names and with their defaults."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar, Union
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+Metric = Literal["cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein"]
+Text = Union[str, list[str]]
+
+
+class Question(BaseModel):
+    """What all questions share: nothing is converted, and a misspelt name is an error."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class Similar(Question):
+    """Which words are most like these? As ``wv.most_similar``."""
+
+    positive: Text = Field(description="A word or a list of words that the answers should be like.")
+    negative: Text = Field([], description="Words that they should be unlike.")
+    metric: Metric = "cosine"
+    topn: int = Field(10, ge=0)
+
+
+class InContext(Question):
+    """A word in its context, as ``wv.infer`` takes it, or a sentence with the word in double brackets."""
+
+    word: str | None = Field(None, description="The word; not needed with `position` or `sentence`.")
+    context: Text | None = Field(None, description="Words, or a string of them separated by blanks.")
+    position: int | None = Field(
+        None, description="Where the word stands in `context`, which then is its sentence."
+    )
+    sentence: str | None = Field(None, description="Instead of all that: 'a ripe [[kiwi]] tastes sweet'.")
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> InContext:
+        if self.sentence is not None:
+            if self.word is not None or self.context is not None or self.position is not None:
+                raise ValueError("a sentence says it all: leave out word, context and position")
+        elif self.context is None:
+            raise ValueError("give a sentence with a [[word]], or a context with a word or a position")
+        elif self.word is None and self.position is None:
+            raise ValueError("say which word is meant: give word or position")
+        return self
+
+
+class Infer(InContext):
+    """What does a word mean in its context? As ``wv.infer``; with `topn`, as ``densvec infer``."""
+
+    metric: Metric = Field("kl", description="For the nearest words.")
+    topn: int = Field(
+        0, ge=0, description="How many nearest words and substitutes to find; none unless asked for."
+    )
+
+
+class Substitutes(InContext):
+    """What could stand for a word in its context? As ``wv.substitutes``."""
+
+    candidates: list[str] | None = Field(
+        None, description="The words to rank, unknown ones being left out; all words if not given."
+    )
+    topn: int = Field(10, ge=0)
+    exclude_inflections: bool = False
+
+
+class Entails(Question):
+    """Which of two words is the more general one? As ``wv.direction`` and ``densvec entails``."""
+
+    a: str
+    b: str
+
+
+class Hypernyms(Question):
+    """What is a word a kind of? As ``wv.hypernyms``."""
+
+    word: str
+    topn: int = Field(10, ge=0)
+
+
+class Looked(Question):
+    """A word of a sentence, and which words of its context are switched off."""
+
+    tokens: list[str] = Field(description="The words of the sentence, as /v1/tokens gives them.")
+    position: int
+    off: list[int] = Field([], description="Positions of context words to leave out.")
+    metric: Metric = "kl"
+    topn: int = Field(10, ge=0)
+
+
+class Compared(Question):
+    """Two words, or words in sentences, to be laid side by side."""
+
+    a: str = Field(description="A word, or a sentence with a [[word]].")
+    b: str = Field(description="The other.")
+
+
+class Mapped(Question):
+    """Words to be laid out on a map."""
+
+    words: list[str] = Field([], description="These words; together with `around` and `top`.")
+    around: str | None = Field(None, description="The neighbours of this word.")
+    top: int = Field(0, ge=0, description="So many of the most frequent words.")
+    skip: int = Field(0, ge=0, description="How many of the most frequent words to pass over first.")
+
+
+class Tokens(Question):
+    """A text to be split into words that the model knows."""
+
+    text: str
+
+
+Q = TypeVar("Q", bound=Question)
+
+
+def _one_or_many(value: Any) -> str:
+    return "many" if isinstance(value, list) else "one"
+
+
+OneOrMany = Annotated[
+    Union[Annotated[Q, Tag("one")], Annotated[list[Q], Tag("many")]], Discriminator(_one_or_many)
+]
+"""A question, answered by an object, or a list of them, answered by a list."""
+
+
+class Scored(BaseModel):
+    """A word and its score: larger is better, by every metric."""
+
+    word: str
+    score: float | None
+
+
+class SimilarAnswer(BaseModel):
+    """The words most like some words."""
+
+    positive: list[str]
+    negative: list[str]
+    metric: str
+    similar: list[Scored]
+
+
+class Entropy(BaseModel):
+    """Entropies in nats."""
+
+    prior: float | None
+    posterior: float | None
+
+
+class InferAnswer(BaseModel):
+    """The posterior density of a word in its context, and what it says."""
+
+    word: str
+    position: int | None
+    unknown: list[str] = Field(description="Words of the context that were left out, being unknown.")
+    entropy: Entropy
+    kl: float | None = Field(description="KL[posterior‖prior], in nats.")
+    mean: list[float]
+    variance: list[float] = Field(description="One number if spherical.")
+    metric: str | None = None
+    nearest_to_prior: list[Scored] | None = None
+    nearest_to_posterior: list[Scored] | None = None
+    substitutes: list[Scored] | None = None
+
+
+class SubstitutesAnswer(BaseModel):
+    """What could stand for a word."""
+
+    word: str
+    position: int | None
+    unknown: list[str]
+    substitutes: list[Scored]
+
+
+class EntailsAnswer(BaseModel):
+    """How the densities of two words compare."""
+
+    a: str
+    b: str
+    kl: float | None
+    reverse_kl: float | None
+    direction: float | None = Field(description="KL[b‖a] − KL[a‖b]: positive if a entails b.")
+    entails: bool
+    cosine: float | None
+    generality: dict[str, float | None]
+
+
+class HypernymsAnswer(BaseModel):
+    """More general, or more specific, words."""
+
+    word: str
+    hypernyms: list[Scored] | None = None
+    hyponyms: list[Scored] | None = None
+
+
+class Fault(BaseModel):
+    """What was wrong, in one sentence."""
+
+    error: str
