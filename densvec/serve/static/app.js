@@ -1,0 +1,97 @@
+// The page: which view is shown follows from the address.
+
+import { address, go, read } from "./address.js";
+import { chooseModel, get } from "./api.js";
+import { h, whole } from "./dom.js";
+import * as compare from "./compare.js";
+import * as map from "./map.js";
+import * as sentence from "./sentence.js";
+import * as word from "./word.js";
+
+const views = { sentence, word, compare, map };
+const main = document.getElementById("main");
+const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+let shown = null; // {name, update}
+let facts = null; // what /v1/model says
+let turn = 0;
+
+function takeToken() {
+  const found = location.hash.match(/^#token=(.+)$/);
+  if (!found) return;
+  sessionStorage.setItem("densvec-token", decodeURIComponent(found[1]));
+  history.replaceState(null, "", "#/sentence");
+}
+
+async function knowModel(name) {
+  if (facts && (name ?? facts.models[0]) === facts.name) return;
+  chooseModel(name);
+  facts = await get("v1/model");
+  shown = null; // whatever is shown is of another model
+  document.getElementById("about").textContent = `${whole(facts.words)} words, ${facts.vector_size} dimensions`;
+  const select = document.getElementById("model");
+  select.replaceChildren(...facts.models.map((each) => h("option", { value: each, selected: each === facts.name }, each)));
+  select.hidden = facts.models.length < 2;
+}
+
+async function show() {
+  const mine = ++turn;
+  const state = read();
+  const name = state.view in views ? state.view : "sentence";
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    link.href = address(link.dataset.view);
+  }
+  main.querySelectorAll(":scope > .error").forEach((element) => element.remove());
+  main.classList.add("busy");
+  try {
+    await knowModel(state.params.model);
+    if (mine !== turn) return;
+    if (shown?.name !== name) {
+      const moved = shown !== null;
+      main.replaceChildren();
+      shown = { name, update: views[name].build(main, facts) };
+      if (moved) main.focus({ preventScroll: true });
+    }
+    const title = await shown.update(state.params);
+    if (mine === turn) document.title = title ? `${title} · densvec` : "densvec";
+  } catch (error) {
+    if (mine !== turn) return;
+    main.prepend(h("p", { class: "error", role: "alert" }, error.message));
+  } finally {
+    if (mine === turn) {
+      main.classList.remove("busy");
+      main.dataset.shown = location.hash; // for whoever waits for it
+    }
+  }
+}
+
+function setTheme(theme) {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  const button = document.getElementById("theme");
+  button.textContent = { auto: "◐", light: "○", dark: "●" }[theme];
+  button.setAttribute("aria-label", `Colours: ${THEMES[theme]}`);
+  button.title = `Colours: ${THEMES[theme]}`;
+  localStorage.setItem("densvec-theme", theme);
+}
+
+document.getElementById("theme").addEventListener("click", () => {
+  const names = Object.keys(THEMES);
+  const now = localStorage.getItem("densvec-theme") ?? "auto";
+  setTheme(names[(names.indexOf(now) + 1) % names.length]);
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address is that of the view
+  main.focus();
+});
+document.getElementById("model").addEventListener("change", (event) => {
+  const { view, params } = read();
+  go(view, { ...params, model: event.target.value });
+});
+
+const stored = localStorage.getItem("densvec-theme");
+setTheme(stored !== null && stored in THEMES ? stored : "auto");
+takeToken();
+window.addEventListener("hashchange", show);
+show();

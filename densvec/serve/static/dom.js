@@ -1,0 +1,52 @@
+// Small helpers: elements, numbers, files to save.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name.startsWith("--")) element.style.setProperty(name, value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Return an HTML element; text becomes text, never markup. */
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Return an SVG element. */
+export function s(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Return a number as people read it, with a real minus sign. */
+export function figure(value, digits = 2) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  return value.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "−");
+}
+
+export function signed(value, digits = 2) {
+  const text = figure(value, digits);
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+export function whole(value) {
+  return value.toLocaleString("en");
+}
+
+/** Tell those who do not see the page what has changed. */
+export function announce(text) {
+  document.getElementById("status").textContent = text;
+}
+
+/** Let the browser save a file. */
+export function save(name, content, type) {
+  const blob = content instanceof Blob ? content : new Blob([content], { type });
+  const url = URL.createObjectURL(blob);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
