@@ -56,12 +56,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def english_model() -> str:
-    """Return the file of the default English model."""
+    """Return the name of the default model, if this version of densvec has one."""
     import densvec
 
-    path = getattr(densvec, "path_of", None)
-    if path is None:
+    if not hasattr(densvec, "load"):
         raise UsageError(
-            "a model is needed: `densvec explore model.dv`; this version of densvec has no English model of its own"
+            "a model is needed, as in `densvec explore model.dv`: this version has no English model of its own"
         )
-    return str(path("english"))
+    return "english"

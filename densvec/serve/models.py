@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -14,6 +15,7 @@ import numpy as np
 
 from densvec.cli.errors import sentence
 from densvec.cli.words import METRICS, load, spellings, unknown_word
+from densvec.files.streams import is_stream
 from densvec.keyed import KeyedDensities
 from densvec.serve.errors import NotFoundError
 from densvec.types import Floats, Integers
@@ -144,7 +146,7 @@ class Models:
     @classmethod
     def from_files(cls, paths: Mapping[str, str]) -> Models:
         """Map the files into memory, which all processes on the machine then share."""
-        return cls({name: load(path) for name, path in paths.items()}, paths)
+        return cls({name: open_model(path) for name, path in paths.items()}, paths)
 
     @property
     def names(self) -> list[str]:
@@ -165,8 +167,19 @@ class Models:
             if model.path is None:
                 continue
             try:
-                self._models[name] = Model.of(name, load(model.path), model.path)
+                self._models[name] = Model.of(name, open_model(model.path), model.path)
             except Exception as error:  # whatever is wrong with the new file, the old model answers
                 logger.error("%s was not loaded again, the old one answers: %s", name, sentence(error))
             else:
                 logger.warning("%s was loaded again from %s", name, model.path)
+
+
+def open_model(path: str) -> KeyedDensities:
+    """Open a file, mapped where that is possible, or a model that densvec knows by name, such as "english"."""
+    import densvec
+
+    known = getattr(densvec, "load", None)
+    if known is not None and not is_stream(path) and not os.path.exists(path):
+        found = known(path)
+        return getattr(found, "wv", found)  # type: ignore[no-any-return]
+    return load(path)

@@ -3,11 +3,10 @@
 import { go, wordAddress } from "./address.js";
 import { post } from "./api.js";
 import { figure, h, s, signed } from "./dom.js";
-import { arrow, drawWords, saves, scale } from "./picture.js";
+import { arrow, drawWords, saves, scale, sizeOf } from "./picture.js";
 import { key } from "./sentence.js";
 import { tableCard } from "./table.js";
 
-const [WIDTH, HEIGHT] = [720, 420];
 const EXAMPLE = { a: "the river [[bank]] was flooded by the rain", b: "the [[bank]] raised its interest rates" };
 
 export function build(root) {
@@ -78,6 +77,7 @@ function similarities(answer) {
 }
 
 function picture(answer) {
+  const [WIDTH, HEIGHT] = sizeOf(720, 420);
   const { a, b, a_prior: aPrior, b_prior: bPrior, words } = answer.picture;
   const to = scale([a, b, aPrior, bPrior, ...words].filter(Boolean), WIDTH, HEIGHT);
   const circle = (each, kind) => each && s("circle", { class: kind, cx: to.x(each.x), cy: to.y(each.y), r: each.r * to.factor });

@@ -3,11 +3,10 @@
 import { address, go, read, wordAddress } from "./address.js";
 import { post } from "./api.js";
 import { announce, figure, h, s } from "./dom.js";
-import { placeLabels, saves } from "./picture.js";
+import { placeLabels, saves, sizeOf } from "./picture.js";
 import { wordField } from "./suggest.js";
 import { tableCard } from "./table.js";
 
-const [WIDTH, HEIGHT] = [1000, 640];
 // From specific to general; the ends differ in lightness too, for those who do not tell the hues apart.
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 191, 17]];
 
@@ -67,6 +66,7 @@ export function colour(share) {
 }
 
 function plot() {
+  const [WIDTH, HEIGHT] = sizeOf(1000, 640);
   const layer = s("g");
   const svg = s("svg", { class: "picture map", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, tabindex: 0, role: "application", "aria-label": "Map of words. Arrow keys move it, plus and minus zoom; the table below has the same words." }, layer);
   const key = h("p", { class: "quiet" });
@@ -79,7 +79,7 @@ function plot() {
     const xs = given.map((each) => each.x);
     const ys = given.map((each) => each.y);
     const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const factor = Math.min((WIDTH - 120) / (x1 - x0 || 1), (HEIGHT - 60) / (y1 - y0 || 1));
+    const factor = Math.min((WIDTH - Math.min(120, 0.15 * WIDTH)) / (x1 - x0 || 1), (HEIGHT - 60) / (y1 - y0 || 1));
     const values = given.map((each) => each.generality).filter((value) => value !== null).sort((a, b) => a - b);
     words = given.map((each) => ({
       ...each,

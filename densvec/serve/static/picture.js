@@ -34,6 +34,11 @@ async function savePng(svg, name) {
   canvas.toBlob((blob) => save(`${name}.png`, blob), "image/png");
 }
 
+/** Return the size to draw at: smaller on a phone, so that names are as large as the text around them. */
+export function sizeOf(width, height) {
+  return matchMedia("(max-width: 34rem)").matches ? [380, 380] : [width, height];
+}
+
 /** Return the buttons that save a picture. */
 export function saves(svg, name) {
   return h("span", { class: "saves" },

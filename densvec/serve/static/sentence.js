@@ -3,11 +3,10 @@
 import { go, read } from "./address.js";
 import { post } from "./api.js";
 import { announce, figure, h, s, signed } from "./dom.js";
-import { arrow, drawWords, saves, scale } from "./picture.js";
+import { arrow, drawWords, saves, scale, sizeOf } from "./picture.js";
 import { scoreColumns, tableCard } from "./table.js";
 
 const EXAMPLE = "The bank raised its interest rates after the crisis, while the river bank was flooded by the rain.";
-const [WIDTH, HEIGHT] = [720, 460];
 
 export function build(root, facts) {
   const box = h("textarea", { id: "text", rows: 2, maxlength: 10000, spellcheck: "false" });
@@ -74,7 +73,7 @@ export function build(root, facts) {
     shade(at, answer);
     parts.update(answer, tokens, off, at);
     if (!result.firstChild) result.append(parts.element);
-    hint.textContent = facts.encoder ? "Darker words did more. Click another word to look at it instead." : hint.textContent;
+    hint.textContent = facts.encoder ? "The deeper its colour, the more a word did. Click another word to look at it instead." : hint.textContent;
     announce(`${answer.word}: shift ${figure(answer.shift)}, ${answer.substitutes.slice(0, 3).map((each) => each.word).join(", ")}`);
     return `${answer.word} in its sentence`;
   };
@@ -84,6 +83,7 @@ const shadeOf = (share) => (share === undefined ? 0 : Math.min(0.12 + 0.88 * sha
 
 /** Return the cards below the sentence: the context, the picture, the facts, the tables. */
 function resultParts(set) {
+  const [WIDTH, HEIGHT] = sizeOf(720, 460);
   const chips = h("div", { class: "chips", role: "group", "aria-label": "Words of the context, on or off" });
   const all = h("button", { type: "button", class: "plain", onclick: () => set({ off: null }) }, "all on");
   const none = h("button", { type: "button", class: "plain" }, "all off");
@@ -161,7 +161,7 @@ function resultParts(set) {
     const { prior: before, posterior: after } = answer.entropy;
     const strongest = [...answer.contributions].sort((a, b) => b.kl - a.kl)[0];
     says.replaceChildren(...(answer.contributions.length
-      ? [h("span", { class: "word" }, `“${tokens[strongest.position].text}”`), ` did most of it: ${figure(100 * strongest.share, 0)} % of the change.`]
+      ? [h("span", { class: "word" }, `“${tokens[strongest.position].text}”`), ` did most: ${figure(100 * strongest.share, 0)} % of what the context words do, left out one by one.`]
       : ["Without context, the posterior is the prior."]));
     const rows = [
       ["KL[posterior‖prior]", `${figure(answer.kl)} nats`],

@@ -3,12 +3,11 @@
 import { address, go, read } from "./address.js";
 import { get } from "./api.js";
 import { figure, h, s, whole } from "./dom.js";
-import { drawWords, saves, scale } from "./picture.js";
+import { drawWords, saves, scale, sizeOf } from "./picture.js";
 import { key } from "./sentence.js";
 import { wordField } from "./suggest.js";
 import { scoreColumns, tableCard } from "./table.js";
 
-const [WIDTH, HEIGHT] = [640, 420];
 const METRICS = {
   cosine: "cosine of the means",
   kl: "−KL[word‖neighbour]: what covers it",
@@ -61,6 +60,7 @@ function about(answer) {
 
 function picture(answer) {
   if (!answer.picture) return h("p", { class: "quiet" }, "There are only means in this model, so there are no circles to draw.");
+  const [WIDTH, HEIGHT] = sizeOf(640, 420);
   const [own, ...others] = answer.picture;
   const to = scale(answer.picture, WIDTH, HEIGHT);
   const group = s("g");
