@@ -4,11 +4,11 @@ BIN := .venv/bin
 NATIVE_TESTS := tests/native tests/training tests/text tests/test_bsg.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_corpus.py tests/test_corpora.py
 SOURCES := setup.py pyproject.toml constraints.txt $(foreach kind,pyx pxd h,$(wildcard densvec/*.$(kind) densvec/*/*.$(kind)))
 
-.PHONY: demo test lint docs bench sanitize races fuzz wheel clean
+.PHONY: demo test test-browser lint docs bench sanitize races fuzz wheel clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 .venv/demo-installed: $(SOURCES)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -25,6 +25,12 @@ demo: .venv/demo-installed  ## train a model and show densities in context (CORP
 
 test: .venv/dev-installed  ## run the whole test suite
 	$(BIN)/python -m pytest -n 2 -q
+
+# Debian's browser where there is one; elsewhere the one that Playwright brings.
+test-browser: .venv/dev-installed  ## run the tests of the page in a real browser, installing one if there is none
+	@test -n "$(CHROMIUM)" || command -v chromium chromium-browser google-chrome >/dev/null \
+	|| { apt-get update -qq && apt-get install -y -qq chromium; } || $(BIN)/python -m playwright install chromium
+	DENSVEC_BROWSER=required $(BIN)/python -m pytest -q tests/serve/test_page.py
 
 lint: .venv/dev-installed  ## ruff (rules and format), cython-lint and mypy
 	$(BIN)/ruff check .

@@ -120,6 +120,8 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
     )
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, _reloading(models))
+    # The server raises the signal that stopped it once more at its end: that it was stopped is no error.
+    signal.signal(signal.SIGTERM, lambda signum, frame: None)
     # Matrix products of several processes on all cores at once would only wait for each other.
     with threadpool_limits(max((os.cpu_count() or 1) // settings.workers, 1)):
         Server(config).run(sockets=[sock])

@@ -1,0 +1,97 @@
+"""Questions answered together: each gets its own answer, nobody waits for company, and too many are turned away."""
+
+import asyncio
+import threading
+
+import pytest
+
+from densvec.serve import Limits
+from densvec.serve.batching import Batcher
+from densvec.serve.errors import BusyError
+
+MODEL, OTHER = object(), object()
+
+
+def test_questions_that_wait_are_answered_together_and_in_order():
+    batches, first_is_in, go_on = [], threading.Event(), threading.Event()
+
+    def answer(model, questions, limits):
+        batches.append((model, list(questions)))
+        if len(batches) == 1:
+            first_is_in.set()
+            go_on.wait(60)
+        return [f"{question}!" for question in questions]
+
+    async def run():
+        batcher = Batcher(answer, Limits())
+        first = asyncio.create_task(batcher.ask(MODEL, ["alone"]))
+        await asyncio.to_thread(first_is_in.wait, 60)
+        others = [asyncio.create_task(batcher.ask(MODEL, [i, -i])) for i in range(5)]
+        elsewhere = asyncio.create_task(batcher.ask(OTHER, ["there"]))
+        await asyncio.sleep(0)
+        go_on.set()
+        return await first, await asyncio.gather(*others), await elsewhere
+
+    first, others, elsewhere = asyncio.run(run())
+    assert first == ["alone!"]
+    assert others == [[f"{i}!", f"{-i}!"] for i in range(5)]
+    assert elsewhere == ["there!"]
+    assert [model for model, _ in batches] == [MODEL, MODEL, OTHER]
+    assert len(batches[1][1]) == 10
+
+
+def test_a_fault_of_one_batch_leaves_the_next_alone():
+    def answer(model, questions, limits):
+        if "bad" in questions:
+            raise OSError("broken")
+        return questions
+
+    async def run():
+        batcher = Batcher(answer, Limits())
+        with pytest.raises(OSError):
+            await batcher.ask(MODEL, ["bad"])
+        return await batcher.ask(MODEL, ["good"])
+
+    assert asyncio.run(run()) == ["good"]
+
+
+def test_a_request_that_gave_up_disturbs_nobody():
+    go_on = threading.Event()
+
+    def answer(model, questions, limits):
+        go_on.wait(60)
+        return questions
+
+    async def run():
+        batcher = Batcher(answer, Limits())
+        gone = asyncio.create_task(batcher.ask(MODEL, ["gone"]))
+        await asyncio.sleep(0)
+        stays = asyncio.create_task(batcher.ask(MODEL, ["stays"]))
+        await asyncio.sleep(0)
+        gone.cancel()
+        go_on.set()
+        return await stays
+
+    assert asyncio.run(run()) == ["stays"]
+
+
+def test_more_than_can_wait_is_turned_away():
+    is_in, go_on = threading.Event(), threading.Event()
+
+    def answer(model, questions, limits):
+        is_in.set()
+        go_on.wait(60)
+        return questions
+
+    async def run():
+        batcher = Batcher(answer, Limits(waiting=3))
+        tasks = [asyncio.create_task(batcher.ask(MODEL, [0]))]
+        await asyncio.to_thread(is_in.wait, 60)
+        tasks += [asyncio.create_task(batcher.ask(MODEL, [i])) for i in (1, 2, 3)]
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError):
+            await batcher.ask(MODEL, [4])
+        go_on.set()
+        return [await task for task in tasks]
+
+    assert asyncio.run(run()) == [[0], [1], [2], [3]]
