@@ -28,7 +28,7 @@ test: .venv/dev-installed  ## run the whole test suite
 
 # Debian's browser where there is one; elsewhere the one that Playwright brings.
 test-browser: .venv/dev-installed  ## run the tests of the page in a real browser, installing one if there is none
-	@test -n "$(CHROMIUM)" || command -v chromium chromium-browser google-chrome >/dev/null \
+	@test -n "$(CHROMIUM)" || command -v chromium || command -v chromium-browser || command -v google-chrome \
 	|| { apt-get update -qq && apt-get install -y -qq chromium; } || $(BIN)/python -m playwright install chromium
 	DENSVEC_BROWSER=required $(BIN)/python -m pytest -q tests/serve/test_page.py
 

@@ -190,9 +190,7 @@ def _nearest(model: Model, one: Occurrence, posterior: Gaussian, question: Infer
         "nearest_to_prior": scored(wv.most_similar(one.word, topn=topn, metric=metric)),
         "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),
         "substitutes": scored(
-            wv.substitutes(
-                one.word, one.context, topn=topn, exclude_inflections=True, position=one.position
-            )
+            wv.substitutes(one.word, one.context, topn=topn, exclude_inflections=True, position=one.position)
         ),
     }
 

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 _DESCRIPTION = (
     "Words as probability densities: the methods of `KeyedDensities`, under their names and with their defaults. "
-    "Whatever is wrong with a request is said in one sentence: `{\"error\": \"...\"}`."
+    'Whatever is wrong with a request is said in one sentence: `{"error": "..."}`.'
 )
 
 

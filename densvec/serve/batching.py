@@ -37,9 +37,7 @@ class Batcher:
     limits : Limits
     """
 
-    def __init__(
-        self, answer: Callable[[Model, Sequence[Any], Limits], Answers], limits: Limits
-    ) -> None:
+    def __init__(self, answer: Callable[[Model, Sequence[Any], Limits], Answers], limits: Limits) -> None:
         self._answer = answer
         self._limits = limits
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"densvec-{getattr(answer, '__name__', '')}")

@@ -37,7 +37,9 @@ def status_of(error: Exception) -> int:
 def document_of(error: Exception) -> dict[str, str]:
     """Return an exception as the answer to a request."""
     if status_of(error) == 500:
-        return {"error": "something went wrong here, which is not the fault of the request: the log says what"}
+        return {
+            "error": "something went wrong here, which is not the fault of the request: the log says what"
+        }
     return {"error": sentence(error)}
 
 
@@ -56,7 +58,9 @@ def sentence_of(faults: Sequence[Mapping[str, Any]]) -> str:
         return f"the body is not JSON: {fault.get('ctx', {}).get('error', fault['msg'])}"
     if isinstance(fault.get("input"), bytes):
         return "the body should be JSON, sent with the header 'Content-Type: application/json'"
-    place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "one", "many", "path"))
+    place = ".".join(
+        str(part) for part in fault["loc"] if part not in ("body", "query", "one", "many", "path")
+    )
     message = str(fault["msg"]).removeprefix("Value error, ")
     if message.startswith("Input should"):
         text = f"{place or 'the body'} {message.removeprefix('Input ')}"

@@ -29,7 +29,9 @@ def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
     right = shift / length
     rest = others - before
     rest = rest - np.outer(rest @ right, right)
-    spread_out = rest - rest.mean(axis=0) if len(rest) > 1 else rest  # how they differ, not how far off they are
+    spread_out = (
+        rest - rest.mean(axis=0) if len(rest) > 1 else rest
+    )  # how they differ, not how far off they are
     up = np.linalg.svd(spread_out, full_matrices=False)[2][0] if len(rest) else np.zeros_like(right)
     up = up - (up @ right) * right
     size = np.linalg.norm(up)
@@ -74,7 +76,9 @@ def spread(means: Floats, iterations: int = 300) -> Floats:
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     if len(vectors) < 4:
         return Plane.fitted(vectors).points(vectors) if len(vectors) > 1 else np.zeros((len(vectors), 2))
-    wanted = _affinities(vectors).astype(np.float32)  # half the memory to go through, and exact enough to look at
+    wanted = _affinities(vectors).astype(
+        np.float32
+    )  # half the memory to go through, and exact enough to look at
     points = Plane.fitted(vectors).points(vectors)
     points = (points / max(float(points.std()), 1e-12) * 1e-2).astype(np.float32)
     speed, gains = np.zeros_like(points), np.ones_like(points)

@@ -35,7 +35,6 @@ HEADERS = [
 ]
 
 
-
 @dataclass(frozen=True)
 class Limits:
     """What one request may ask for.

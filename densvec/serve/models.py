@@ -158,7 +158,9 @@ class Models:
         if name is None:
             return next(iter(self._models.values()))
         if name not in self._models:
-            raise NotFoundError(f"there is no model {name!r} here: there is {', '.join(map(repr, self._models))}")
+            raise NotFoundError(
+                f"there is no model {name!r} here: there is {', '.join(map(repr, self._models))}"
+            )
         return self._models[name]
 
     def reload(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, Union
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -28,7 +28,8 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
 }
 
 ModelName = Annotated[
-    Union[str, None], Query(alias="model", description="Which model, if there are several; the first by default.")
+    str | None,
+    Query(alias="model", description="Which model, if there are several; the first by default."),
 ]
 
 # Path, what answers, its questions, its answers, what it is for.
@@ -42,7 +43,13 @@ _QUESTIONS: tuple[tuple[str, Callable[..., Any], Any, Any, str], ...] = (
         schemas.SubstitutesAnswer,
         "What could stand for a word in its context",
     ),
-    ("entails", answers.entails, schemas.Entails, schemas.EntailsAnswer, "Which of two words is more general"),
+    (
+        "entails",
+        answers.entails,
+        schemas.Entails,
+        schemas.EntailsAnswer,
+        "Which of two words is more general",
+    ),
     ("hypernyms", answers.hypernyms, schemas.Hypernyms, schemas.HypernymsAnswer, "What a word is a kind of"),
     ("hyponyms", answers.hyponyms, schemas.Hypernyms, schemas.HypernymsAnswer, "The kinds of a word"),
 )
@@ -65,7 +72,9 @@ def router(models: Models, limits: Limits) -> APIRouter:
     for path, view, question, summary in _VIEWS:
         _add_view(routes, models, limits, threads, path, view, question, summary)
 
-    @routes.get("/v1/word", summary="A word by itself: its prior, its neighbours by each metric, its generality")
+    @routes.get(
+        "/v1/word", summary="A word by itself: its prior, its neighbours by each metric, its generality"
+    )
     async def word(
         word: str, topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
     ) -> dict[str, Any]:
@@ -76,7 +85,9 @@ def router(models: Models, limits: Limits) -> APIRouter:
         prefix: str = "", topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
     ) -> dict[str, Any]:
         if topn > limits.topn:
-            raise ValueError(f"topn={topn} is more than the {limits.topn:,} words that a question may ask for")
+            raise ValueError(
+                f"topn={topn} is more than the {limits.topn:,} words that a question may ask for"
+            )
         chosen = models.get(model)
         return {"prefix": prefix, "words": await _in_thread(threads, chosen.words_from, prefix, topn)}
 
@@ -122,7 +133,7 @@ def _add_questions(
         name=path,
         summary=summary,
         description=f"{question.__doc__}\n\nA list of questions is answered by a list.",
-        response_model=Union[reply, list[reply]],
+        response_model=reply | list[reply],
     )
 
 
@@ -158,5 +169,3 @@ def _about(error: Exception, i: int) -> Exception:
 def _json(document: dict[str, Any] | Sequence[Any]) -> Response:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(text.encode("utf-8", "surrogatepass"), media_type="application/json")
-
-

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 Metric = Literal["cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein"]
-Text = Union[str, list[str]]
+Text = str | list[str]
 
 
 class Question(BaseModel):
@@ -119,9 +119,7 @@ def _one_or_many(value: Any) -> str:
     return "many" if isinstance(value, list) else "one"
 
 
-OneOrMany = Annotated[
-    Union[Annotated[Q, Tag("one")], Annotated[list[Q], Tag("many")]], Discriminator(_one_or_many)
-]
+OneOrMany = Annotated[Annotated[Q, Tag("one")] | Annotated[list[Q], Tag("many")], Discriminator(_one_or_many)]
 """A question, answered by an object, or a list of them, answered by a list."""
 
 

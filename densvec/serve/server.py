@@ -196,7 +196,9 @@ class Supervisor:
     def _replace_dead(self) -> None:
         for i, process in enumerate(self._processes):
             if not process.is_alive() and not self._stopping.is_set():
-                say(f"densvec serve: worker {process.pid} ended with code {process.exitcode}; another takes its place")
+                say(
+                    f"densvec serve: worker {process.pid} ended with code {process.exitcode}; another takes its place"
+                )
                 self._processes[i] = self._start()
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:

@@ -239,7 +239,7 @@ def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian
 def _picture(
     model: Model, prior: Gaussian, whole: Gaussian, posterior: Gaussian, words: list[str]
 ) -> Document:
-    """Return where to draw the shift; the plane is that of the whole context, so that switching moves only the arrow."""
+    """Return where to draw the shift, in the plane of the whole context: switching words moves only the arrow."""
     others = model.wv.density(words).mean if words else prior.mean[None]
     plane = plane_of_shift(prior.mean, whole.mean, others)
     return {
@@ -268,7 +268,9 @@ def _points(model: Model, plane: Plane, words: list[str]) -> list[Document]:
 def _side(model: Model, text: str, limits: Limits) -> dict[str, Any]:
     """Return one of two sides: a word, or a word in its sentence."""
     if len(text) > limits.text:
-        raise ValueError(f"the text has {len(text):,} characters, more than the {limits.text:,} that may be sent")
+        raise ValueError(
+            f"the text has {len(text):,} characters, more than the {limits.text:,} that may be sent"
+        )
     if "[[" not in text:
         word = _key(model, text.strip()) or text.strip()
         model.check_known([word])

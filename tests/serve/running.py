@@ -51,7 +51,9 @@ class Service:
         self.process.wait()
         self._reader.join(10)
 
-    def ask(self, path: str, body: object = None, connection: http.client.HTTPConnection | None = None) -> dict:
+    def ask(
+        self, path: str, body: object = None, connection: http.client.HTTPConnection | None = None
+    ) -> dict:
         """Return the answer, which must be one of status 200."""
         with contextlib.ExitStack() as stack:
             if connection is None:

@@ -48,7 +48,7 @@ def test_a_fault_of_one_batch_leaves_the_next_alone():
 
     async def run():
         batcher = Batcher(answer, Limits())
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match="broken"):
             await batcher.ask(MODEL, ["bad"])
         return await batcher.ask(MODEL, ["good"])
 

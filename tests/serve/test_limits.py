@@ -74,7 +74,9 @@ def test_sizes():
         assert "characters" in refused(client.post(f"/v1/{path}", json=long), 422)
     assert "characters" in refused(client.post("/v1/tokens", json={"text": "cat " * 20}), 422)
     assert "characters" in refused(client.post("/v1/compare", json={"a": "cat " * 20, "b": "dog"}), 422)
-    assert "characters" in refused(client.post("/v1/context", json={"tokens": ["cat"] * 20, "position": 0}), 422)
+    assert "characters" in refused(
+        client.post("/v1/context", json={"tokens": ["cat"] * 20, "position": 0}), 422
+    )
 
 
 def test_a_map_has_its_own_limit(client):

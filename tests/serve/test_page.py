@@ -74,9 +74,13 @@ class Watched:
         self.faults = []
         self.page = context.new_page()
         self.page.set_default_timeout(SECONDS)
-        self.page.on("console", lambda message: self._note(message.type in ("error", "warning"), message.text))
+        self.page.on(
+            "console", lambda message: self._note(message.type in ("error", "warning"), message.text)
+        )
         self.page.on("pageerror", lambda error: self._note(True, str(error)))
-        self.page.on("request", lambda request: self._note(not self._ours(request.url), f"asked {request.url}"))
+        self.page.on(
+            "request", lambda request: self._note(not self._ours(request.url), f"asked {request.url}")
+        )
 
     def _ours(self, url):
         return url.startswith((self.address, "data:", "blob:"))
@@ -93,7 +97,10 @@ class Watched:
     def shown(self):
         """Wait until what the address names is shown."""
         end = time.monotonic() + SECONDS / 1000
-        script = "() => { const m = document.querySelector('main'); return !m.classList.contains('busy') && m.dataset.shown === location.hash }"
+        script = """() => {
+            const main = document.querySelector("main");
+            return !main.classList.contains("busy") && main.dataset.shown === location.hash;
+        }"""
         while not self.page.evaluate(script):
             assert time.monotonic() < end, "the page is not shown"
             self.page.wait_for_timeout(30)
@@ -131,19 +138,30 @@ def test_sentence(watched, wv):
     watched.shown()
     line = page.locator(".sentence")
     assert line.inner_text() == TEXT
-    assert line.locator("button").all_inner_texts() == ["The", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
+    assert line.locator("button").all_inner_texts() == [
+        "The",
+        "shy",
+        "feathered",
+        "kiwi",
+        "sniffs",
+        "and",
+        "digs",
+    ]
     line.get_by_role("button", name="kiwi").click()
     page.locator(".chip.centre").wait_for()
     watched.shown()
     assert line.get_by_role("button", name="kiwi").get_attribute("aria-pressed") == "true"
-    sentence = "the shy feathered kiwi sniffs and digs".split()
+    sentence = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
     expected = wv.substitutes("kiwi", sentence, exclude_inflections=True, position=3)
     table = page.locator("section", has=page.get_by_role("heading", name="Substitutes here"))
     assert table.locator("tbody td:first-child").all_inner_texts() == [word for word, _ in expected]
     # Contributions are shown as shading that adds up, and the strongest is the darkest.
     shares = page.locator(".chip small").all_inner_texts()
     assert 95 <= sum(int(text.split()[0]) for text in shares) <= 105
-    shades = [float(chip.evaluate("e => getComputedStyle(e).getPropertyValue('--share')")) for chip in page.locator("button.chip").all()]
+    shades = [
+        float(chip.evaluate("e => getComputedStyle(e).getPropertyValue('--share')"))
+        for chip in page.locator("button.chip").all()
+    ]
     assert shades.index(max(shades)) == max(range(len(shares)), key=lambda i: int(shares[i].split()[0]))
 
 
@@ -157,7 +175,10 @@ def test_context_words_are_switched_and_the_back_button_takes_it_back(watched):
     moved = posterior(page)
     assert moved != before
     assert chip.get_attribute("aria-pressed") == "false"
-    assert "feathered" not in page.locator("section", has=page.get_by_role("heading", name="What leaving out")).inner_text()
+    assert (
+        "feathered"
+        not in page.locator("section", has=page.get_by_role("heading", name="What leaving out")).inner_text()
+    )
     # The keyboard's focus stays on the switch, and the keyboard switches too.
     page.keyboard.press("Enter")
     watched.until("() => !location.hash.includes('off=')")
@@ -185,7 +206,9 @@ def test_word(watched, wv):
     assert page.title() == "kiwi · densvec"
 
     def neighbours(metric):
-        card = page.locator("section", has=page.get_by_role("heading", name=f"Neighbours by {metric}", exact=True))
+        card = page.locator(
+            "section", has=page.get_by_role("heading", name=f"Neighbours by {metric}", exact=True)
+        )
         return card.locator("tbody td:first-child").all_inner_texts()
 
     assert neighbours("kl") == [word for word, _ in wv.most_similar("kiwi", metric="kl", topn=12)]
@@ -195,7 +218,9 @@ def test_word(watched, wv):
     assert neighbours("cosine") == [word for word, _ in wv.most_similar("kiwi", topn=12)]
     assert page.get_by_role("heading", name="Hypernyms").is_visible()
     assert page.get_by_role("heading", name="Generality among its neighbours").is_visible()
-    page.locator("section", has=page.get_by_role("heading", name="Neighbours by")).locator("tbody a").first.click()
+    page.locator("section", has=page.get_by_role("heading", name="Neighbours by")).locator(
+        "tbody a"
+    ).first.click()
     watched.until("() => !location.hash.includes('word=kiwi')")
     watched.shown()
     page.go_back()
@@ -206,7 +231,9 @@ def test_word(watched, wv):
 def test_compare(watched, wv):
     page = watched.open("#/compare?a=dog&b=animal")
     general = "animal" if wv.direction("dog", "animal") > 0 else "dog"
-    assert re.search(rf"entails {general}, (hardly|slightly|clearly|strongly)", page.locator(".verdict").inner_text())
+    assert re.search(
+        rf"entails {general}, (hardly|slightly|clearly|strongly)", page.locator(".verdict").inner_text()
+    )
     assert page.get_by_role("columnheader", name="in context", exact=True).count() == 0
     page.get_by_label("First").fill("the shy [[kiwi]] digs")
     page.get_by_label("Second").fill("a ripe [[kiwi]]")
@@ -297,7 +324,9 @@ def test_pictures_and_tables_can_be_saved(watched, view):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("watched", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True, ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "watched", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True, ids=["light", "dark"]
+)
 def test_nothing_serious_is_found_by_axe(watched, view):
     sync = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = watched.open(VIEWS[view])
@@ -376,6 +405,8 @@ def test_everything_can_be_reached_by_keyboard(watched):
     reached = set()
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.add(page.evaluate("() => (document.activeElement.innerText || document.activeElement.tagName).trim()"))
+        reached.add(
+            page.evaluate("() => (document.activeElement.innerText || document.activeElement.tagName).trim()")
+        )
     assert {"Sentence", "Map", "TEXTAREA", "Read it", "kiwi", "SVG", "CSV"} <= reached
     assert any(text.startswith("feathered") for text in reached)

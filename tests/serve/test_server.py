@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -71,7 +72,9 @@ def test_a_request_in_flight_is_answered_before_the_end(model_file):
     with Service(model_file) as service:
         service.ask("/health")
         with contextlib.closing(socket.create_connection(service.host.split(":"), timeout=60)) as sock:
-            head = f"POST /v1/substitutes HTTP/1.1\r\nhost: {service.host}\r\ncontent-type: application/json\r\n"
+            head = (
+                f"POST /v1/substitutes HTTP/1.1\r\nhost: {service.host}\r\ncontent-type: application/json\r\n"
+            )
             sock.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
             time.sleep(0.05)
             service.signal(signal.SIGTERM)
@@ -90,7 +93,7 @@ def test_workers_share_the_file_and_are_replaced_when_they_die(model_file):
         pids = _children(service.process.pid)
         assert len(pids) == 2
         for pid in pids:
-            assert str(model_file) in open(f"/proc/{pid}/maps").read()
+            assert str(model_file) in Path(f"/proc/{pid}/maps").read_text()
             assert memory_of(pid) > 0
         os.kill(pids[0], signal.SIGKILL)
         until(lambda: any("another takes its place" in line for line in service.errors))
@@ -100,15 +103,15 @@ def test_workers_share_the_file_and_are_replaced_when_they_die(model_file):
         service.signal(signal.SIGTERM)
         assert service.process.wait(60) == 0
     for pid in pids:
-        assert not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split()[2]
+        assert not os.path.exists(f"/proc/{pid}") or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]
 
 
 def _children(pid):
     """Return the workers: the processes of multiprocessing that run our code, not its resource tracker."""
     found = []
-    for child in open(f"/proc/{pid}/task/{pid}/children").read().split():
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         with contextlib.suppress(OSError):
-            if "spawn_main" in open(f"/proc/{child}/cmdline").read():
+            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
                 found.append(int(child))
     return found
 
