@@ -25,25 +25,23 @@ Q = TypeVar("Q")
 
 
 def similar(model: Model, questions: Sequence[Similar], limits: Limits) -> Answers:
-    """Answer /v1/similar; plain questions by the same metric in one pass over the words."""
-    answers = _each(questions, lambda question: _checked_similar(model, question, limits))
+    """Answer /v1/similar; questions about one word by the same metric in one pass over the words."""
+    answers: Answers = _each(questions, lambda question: _similar_to_several(model, question, limits))
     together: dict[str, list[int]] = {}
-    for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
-        if isinstance(answer, Exception):
-            continue
-        if len(answer["positive"]) == 1 and not answer["negative"]:
-            together.setdefault(question.metric, []).append(i)
-        else:
-            answers[i] = _each([question], lambda _: _similar_to_several(model, answer, question.topn))[0]  # noqa: B023
+    for i, answer in enumerate(answers):
+        if isinstance(answer, dict) and "similar" not in answer:
+            together.setdefault(answer["metric"], []).append(i)
     for metric, places in together.items():
-        words = [answers[i]["positive"][0] for i in places]  # type: ignore[index]
+        words = [_listed(questions[i].positive)[0] for i in places]
         topn = max(questions[i].topn for i in places)
         try:
             found = model.wv.most_similar_batch(words, topn, metric=metric)
         except FAULTS_OF_THE_REQUEST as error:
-            found = [error] * len(places)
+            for i in places:
+                answers[i] = error
+            continue
         for i, best in zip(places, found, strict=True):
-            answers[i] = best if isinstance(best, Exception) else _with(answers[i], best[: questions[i].topn])
+            answers[i] = _with(answers[i], best[: questions[i].topn])
     return answers
 
 
@@ -146,19 +144,19 @@ def _with(answer: Any, found: Any) -> Document:
     return plain({**answer, "similar": scored(found)})  # type: ignore[no-any-return]
 
 
-def _checked_similar(model: Model, question: Similar, limits: Limits) -> Document:
+def _similar_to_several(model: Model, question: Similar, limits: Limits) -> Document:
+    """Return the answer to a question about several words; to one about one word, the answer but for its words."""
     _checked_topn(question.topn, limits)
-    positive, negative = (_listed(words) for words in (question.positive, question.negative))
+    positive, negative = _listed(question.positive), _listed(question.negative)
     if not positive and not negative:
         raise ValueError("nothing to be similar to: give at least one positive or negative item")
     if len(positive) + len(negative) > limits.batch:
         raise ValueError(f"at most {limits.batch} words may be given: got {len(positive) + len(negative)}")
     model.check_known([*positive, *negative])
-    return {"positive": positive, "negative": negative, "metric": question.metric}
-
-
-def _similar_to_several(model: Model, answer: Document, topn: int) -> Document:
-    found = model.wv.most_similar(answer["positive"], answer["negative"], topn=topn, metric=answer["metric"])
+    answer = {"positive": positive, "negative": negative, "metric": question.metric}
+    if len(positive) == 1 and not negative:
+        return answer
+    found = model.wv.most_similar(positive, negative, topn=question.topn, metric=question.metric)
     return _with(answer, found)
 
 

@@ -79,7 +79,9 @@ class Batcher:
 
     def _next(self) -> list[_Waiting]:
         """Take the questions to answer next, all to the same model."""
-        model, batch, rest, count = self._waiting[0].model, [], [], 0
+        model, count = self._waiting[0].model, 0
+        batch: list[_Waiting] = []
+        rest: list[_Waiting] = []
         for one in self._waiting:
             if one.model is model and (not batch or count + len(one.questions) <= _TOGETHER):
                 batch.append(one)

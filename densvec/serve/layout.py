@@ -115,5 +115,6 @@ def _affinities(vectors: Floats) -> Floats:
         wide = found > entropy
         low, high = np.where(wide, precision, low), np.where(wide, high, precision)
         precision = np.where(np.isinf(high), precision * 2, (low + np.minimum(high, 1e300)) / 2)
-    both = shares + shares.T
-    return both / both.sum()
+    both: Floats = shares + shares.T
+    both /= both.sum()
+    return both

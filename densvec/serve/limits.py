@@ -137,7 +137,8 @@ class Guard:
 
     async def _body(self, receive: Receive) -> bytes | None:
         """Return the whole body, or None if there is too much of it."""
-        parts, size = [], 0
+        parts: list[bytes] = []
+        size = 0
         while True:
             message = await receive()
             if message["type"] != "http.request":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
@@ -78,7 +78,10 @@ def router(models: Models, limits: Limits) -> APIRouter:
     async def word(
         word: str, topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
     ) -> dict[str, Any]:
-        return await _in_thread(threads, views.word_page, models.get(model), word, topn, limits)
+        page: dict[str, Any] = await _in_thread(
+            threads, views.word_page, models.get(model), word, topn, limits
+        )
+        return page
 
     @routes.get("/v1/words", summary="Words that begin alike, the most frequent first")
     async def words(
@@ -125,7 +128,8 @@ def _add_questions(
                 raise _about(one, i) if many else one
         return _json(found if many else found[0])
 
-    route.__annotations__ = {"body": schemas.OneOrMany[question], "model": ModelName, "return": Response}
+    one_or_many: Any = schemas.OneOrMany
+    route.__annotations__ = {"body": one_or_many[question], "model": ModelName, "return": Response}
     routes.add_api_route(
         f"/v1/{path}",
         route,
@@ -166,6 +170,6 @@ def _about(error: Exception, i: int) -> Exception:
     return type(error)(f"question {i}: {text}")
 
 
-def _json(document: dict[str, Any] | Sequence[Any]) -> Response:
+def _json(document: Any) -> Response:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(text.encode("utf-8", "surrogatepass"), media_type="application/json")

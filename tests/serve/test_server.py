@@ -37,7 +37,7 @@ def test_files_are_replaced_under_load_without_a_failed_request(model_file, wv, 
     shutil.copy(model_file, path)
     # Another model of the same words, so that every question can be answered by both.
     other = type(wv).load(model_file)
-    other.add_vector("brandnew", other["kiwi"])
+    other.add_vectors(["brandnew"], other[["kiwi"]])
     other.save(smaller)
     with Service(path) as service, Clients(service, 8, WORDS) as clients:
         assert service.ask("/v1/model")["words"] == len(wv)
