@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from densvec.cli.entails import compare
 from densvec.cli.output import plain, scored
 from densvec.cli.words import parse_marked
@@ -105,12 +103,24 @@ def entails(model: Model, questions: Sequence[Entails], limits: Limits) -> Answe
 
 def hypernyms(model: Model, questions: Sequence[Hypernyms], limits: Limits) -> Answers:
     """Answer /v1/hypernyms."""
-    return _kinds(model, questions, limits, "hypernyms")
+
+    def answer(question: Hypernyms) -> Document:
+        model.check_known([question.word])
+        found = model.wv.hypernyms(question.word, topn=_checked_topn(question.topn, limits))
+        return plain({"word": question.word, "hypernyms": scored(found)})  # type: ignore[no-any-return]
+
+    return _each(questions, answer)
 
 
 def hyponyms(model: Model, questions: Sequence[Hypernyms], limits: Limits) -> Answers:
     """Answer /v1/hyponyms."""
-    return _kinds(model, questions, limits, "hyponyms")
+
+    def answer(question: Hypernyms) -> Document:
+        model.check_known([question.word])
+        found = model.wv.hyponyms(question.word, topn=_checked_topn(question.topn, limits))
+        return plain({"word": question.word, "hyponyms": scored(found)})  # type: ignore[no-any-return]
+
+    return _each(questions, answer)
 
 
 class Occurrence(NamedTuple):
@@ -191,30 +201,6 @@ def _nearest(model: Model, one: Occurrence, posterior: Gaussian, question: Infer
             wv.substitutes(one.word, one.context, topn=topn, exclude_inflections=True, position=one.position)
         ),
     }
-
-
-def _kinds(model: Model, questions: Sequence[Hypernyms], limits: Limits, kind: str) -> Answers:
-    def answer(question: Hypernyms) -> Document:
-        topn = _checked_topn(question.topn, limits)
-        model.check_known([question.word])
-        found = related(model, question.word, topn, kind)
-        return plain({"word": question.word, kind: scored(found)})  # type: ignore[no-any-return]
-
-    return _each(questions, answer)
-
-
-def related(model: Model, word: str, topn: int, kind: str) -> list[tuple[str, float]]:
-    """Return hypernyms or hyponyms: among the nearest words those that it entails, or that entail it."""
-    if hasattr(model.wv, kind):
-        return getattr(model.wv, kind)(word, topn=topn)  # type: ignore[no-any-return]
-    if not topn:
-        return []
-    metric, sign = ("kl", 1) if kind == "hypernyms" else ("reverse_kl", -1)
-    found = model.wv.most_similar(word, topn=4 * topn + 20, metric=metric)
-    words = [other for other, _ in found]
-    own, others = model.wv.density(word), model.wv.density(words)
-    direction = np.asarray(others.kl(own) - own.kl(others)) * sign
-    return [pair for pair, value in zip(found, direction, strict=True) if value > 0][:topn]
 
 
 def _listed(words: str | list[str]) -> list[str]:

@@ -113,6 +113,8 @@ class Model:
             for metric in self.metrics:
                 self.wv.most_similar(self.wv.index_to_key[0], topn=1, metric=metric)
             self.words_from("", 1)
+            if self.wv.log_variances is not None:
+                self.wv.hypernyms(self.wv.index_to_key[0], topn=1)
 
 
 class Models:

@@ -12,7 +12,7 @@ from densvec.cli.output import plain, scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
-from densvec.serve.answers import Document, related
+from densvec.serve.answers import Document
 from densvec.serve.layout import plane_of_shift, spread
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
@@ -115,8 +115,8 @@ def word_page(model: Model, word: str, topn: int, limits: Limits) -> Document:
                 {"word": key, "generality": value}
                 for key, value in zip(near, wv.generality(near), strict=True)
             ],
-            "hypernyms": scored(related(model, word, topn, "hypernyms")),
-            "hyponyms": scored(related(model, word, topn, "hyponyms")),
+            "hypernyms": scored(wv.hypernyms(word, topn=topn)),
+            "hyponyms": scored(wv.hyponyms(word, topn=topn)),
             "picture": _points(model, plane, [word, *near]),
         }
     return plain(document)  # type: ignore[no-any-return]
@@ -298,6 +298,8 @@ def _entailment(model: Model, a: Gaussian, b: Gaussian) -> Document:
         "reverse_kl": backward,
         "direction": backward - forward,
         "lean": (backward - forward) / total if total else 0.0,
+        "hypernymy": model.wv.hypernymy(a, b),
+        "reverse_hypernymy": model.wv.hypernymy(b, a),
     }
 
 

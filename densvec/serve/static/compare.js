@@ -64,7 +64,9 @@ function verdict(answer, where) {
     h("div", { class: "lean", role: "img", "aria-label": `Lean ${signed(found.lean)} on a scale from −1 to 1` }, h("b", { "--at": `${50 + 50 * found.lean}%` })),
     h("dl", { class: "facts" },
       [["KL[first‖second]", found.kl], ["KL[second‖first]", found.reverse_kl]].flatMap(([name, value]) => [h("dt", null, name), h("dd", null, `${figure(value)} nats`)]),
-      h("dt", null, "Lean: difference over sum"), h("dd", null, signed(found.lean, 3))));
+      h("dt", null, "Lean: difference over sum"), h("dd", null, signed(found.lean, 3)),
+      h("dt", null, "First a kind of the second, 0 to 1"), h("dd", null, figure(found.hypernymy, 3)),
+      h("dt", null, "Second a kind of the first, 0 to 1"), h("dd", null, figure(found.reverse_hypernymy, 3))));
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
