@@ -9,7 +9,7 @@ A check of the gradients runs the same step, into other arrays, at rates below 0
 """
 
 from libc.limits cimport INT_MAX
-from libc.math cimport INFINITY, isfinite, pow, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, isinf, log1p, pow, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
@@ -23,6 +23,7 @@ from densvec.native._windows cimport (
 import numpy as np
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
+from densvec.reading import Reading
 from densvec.training.settings import (
     ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SHRINKAGE,
     TYPICAL_MEMORY,
@@ -98,9 +99,12 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; rows are 
     int* places                  # hash table of words to slots, at most 4 places per position; -1: free
     REAL* inputs                 # (distinct, E); their gradients replace them on the way back
     REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
+    REAL* reads                  # (tile, widest + 1) how much each position of a window counts in its sum
     REAL* hidden                 # (tile, units); its gradient replaces it
     REAL* posteriors             # (tile, outputs) mean, then log-variance
     REAL* variance               # (spread,) of one centre's posterior
+    REAL* prior_variance         # (spread,) of its prior, where it narrows that
+    REAL* narrowing              # (spread,) how many times its precision is its prior's; then the slope of its score by that
     REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
     REAL* d_layers
     REAL* d_heads
@@ -130,6 +134,10 @@ cdef struct Step:                # everything that a step needs
     size_t outputs               # D + spread in whole vectors: the row of the heads
     int lengths[WEIGHTS]
     bint residual                # whether a posterior is its prior, shifted by the encoder
+    int window                   # words on either side of a centre; this and the next three: `densvec.reading.Reading`
+    double nearness              # how much more near words count in the encoder's sum
+    double saturation            # words after which a context has said half of what it can
+    bint narrows                 # whether a posterior's precision is 1 + hidden @ abs(variance_head) times its prior's
     double margin
     double kl_weight
     Tables tables                # what is compared
@@ -189,15 +197,33 @@ cdef int find_distinct(const int* tokens, int count, Scratch* scratch) noexcept 
     return distinct
 
 
+cdef void weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
+    """Say how much each position of centre i's window counts in its sum; see `densvec.reading.Reading`."""
+    cdef int left = step.windows.left[i], count = positive_count(&step.windows, i) + 1, j
+    cdef double total = 0, scale, slope = 2 * step.nearness / (step.window + 1)
+    for j in range(count):
+        weights[j] = <REAL> (1 + step.nearness - slope * (i - left - j if left + j < i else left + j - i))
+    weights[i - left] = 0
+    if isinf(step.saturation):
+        return
+    for j in range(count):
+        total += weights[j]
+    scale = (2 * step.window + step.saturation) / (total + step.saturation)
+    for j in range(count):
+        weights[j] *= <REAL> scale
+
+
 cdef void encode(Step* step) noexcept nogil:
     """Infer the posteriors of a tile.
 
     For the centre i with the words j of its window, and x their embeddings:
 
-        hidden_i                   = sum_j relu(x_j @ context_layer + x_i @ centre_layer)
+        hidden_i                   = sum_j weight_ij relu(x_j @ context_layer + x_i @ centre_layer)
         mean_i, log_variance_i     = hidden_i @ heads + biases
+
+    Where posteriors narrow their priors, the column of the log-variance is hidden_i @ abs(variance_head) instead.
     """
-    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
+    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i, d
     cdef size_t units = step.units, outputs = step.outputs
     cdef int first = step.tile.first, last = step.tile.last, low = step.tile.low, distinct = step.tile.distinct
     s, windows, tables = step.scratch, &step.windows, &step.tables
@@ -207,29 +233,40 @@ cdef void encode(Step* step) noexcept nogil:
     copy_columns(s.layers + units, 2 * units, weights[CENTRE_LAYER], H, E, H)
     copy_columns(s.heads, outputs, weights[MEAN_HEAD], D, H, D)
     copy_columns(s.heads + D, outputs, weights[VARIANCE_HEAD], spread, H, spread)
+    if step.narrows:
+        for i in range(H):
+            for d in range(spread):
+                s.heads[i * outputs + D + d] = <REAL> fabs(s.heads[i * outputs + D + d])
 
     # projected = embeddings[words] @ layers
     for i in range(distinct):
         memcpy(s.inputs + <size_t> i * E, tables.embeddings + <size_t> s.words[i] * E, E * sizeof(REAL))
     gemm(c'N', c'N', distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, 0, s.projected, 2 * units)
 
-    # hidden[i] = relu(projected[window of i] as contexts + projected[i] as a centre).sum(0)
+    # hidden[i] = (reads[i] * relu(projected[window of i] as contexts + projected[i] as a centre)).sum(0)
     for i in range(first, last):
+        reads = s.reads + (i - first) * <size_t> (windows.widest + 1)
+        weigh_context(step, i, reads)
         step.loops.relu_sum(
             s.hidden + (i - first) * units, s.projected, s.projected + (2 * s.slots[i - low] + 1) * units,
-            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
+            s.slots + windows.left[i] - low, reads, positive_count(windows, i) + 1, i - windows.left[i], 2 * units,
+            units,
         )
 
     # posteriors = hidden @ heads + biases
     for i in range(last - first):
         memcpy(s.posteriors + i * outputs, weights[MEAN_BIAS], D * sizeof(REAL))
-        memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
+        if step.narrows:
+            memset(s.posteriors + i * outputs + D, 0, spread * sizeof(REAL))
+        else:
+            memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
     gemm(c'N', c'N', last - first, outputs, H, s.hidden, units, s.heads, outputs, 1, s.posteriors, outputs)
 
 
 cdef void complete_posterior(Step* step, int i) noexcept nogil:
     """Set step.q to the posterior of centre i.
 
+        log_variance   = -log(1 + the column of the log-variance)                  if it narrows its prior
         log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
         variance       = exp(log_variance, within bounds)
 
@@ -242,6 +279,11 @@ cdef void complete_posterior(Step* step, int i) noexcept nogil:
     loops, q, s, tables = step.loops, &step.q, step.scratch, &step.tables
     q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
     q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
+    if step.narrows:
+        for d in range(spread):
+            s.narrowing[d] = 1 + q.log_variance[d]
+            q.log_variance[d] = <REAL> -log1p(q.log_variance[d])
+        loops.exponential(s.prior_variance, tables.log_variances + word * spread, spread)
     if step.residual:
         loops.add_scaled(q.mean, 1, tables.means + word * D, D)
         loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)
@@ -372,6 +414,46 @@ cdef void cover(Step* step, int positives, REAL* sums) noexcept nogil:  # INOUT:
                                       &descent, D)
 
 
+cdef void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: scratch.narrowing
+    """Replace what centre i's posterior narrows its prior by with the slope of its score, by `Objective`'s formula.
+
+    The words just outside of the window, which the posterior has not read, lie at squared distances x from its mean and
+    x_w from its prior's. With r the ratio of its variance to the prior's, the score is
+
+        (x_w log r + x / r) / mean of x_w
+    """
+    cdef int D = step.size, left = step.windows.left[i], right = step.windows.right[i], beyond = 0, k, d
+    cdef REAL squares[2]
+    cdef double x, x_w, total = 0
+    loops, windows, s, means, mean = step.loops, &step.windows, step.scratch, step.tables.means, step.q.mean
+    prior = means + <size_t> windows.tokens[i] * D
+    if windows.left[left] < left:  # which is not where the sentence begins
+        s.addresses[beyond] = means + <size_t> windows.tokens[left - 1] * D
+        beyond += 1
+    if windows.right[right] > right:
+        s.addresses[beyond] = means + <size_t> windows.tokens[right + 1] * D
+        beyond += 1
+    if beyond:
+        loops.distances(squares, s.addresses, prior, beyond, D)
+        for k in range(beyond):
+            total += squares[k]
+    if not 0 < total < INFINITY:
+        memset(s.narrowing, 0, step.spread * sizeof(REAL))
+    elif step.spread == 1:
+        x = 0
+        loops.distances(squares, s.addresses, mean, beyond, D)
+        for k in range(beyond):
+            x += squares[k]
+        s.narrowing[0] = <REAL> (x / total - 1 / s.narrowing[0])
+    else:
+        for d in range(D):
+            x = x_w = 0
+            for k in range(beyond):
+                x += (s.addresses[k][d] - mean[d]) * (s.addresses[k][d] - mean[d])
+                x_w += (s.addresses[k][d] - prior[d]) * (s.addresses[k][d] - prior[d])
+            s.narrowing[d] = <REAL> ((x - x_w / s.narrowing[d]) * D / total)
+
+
 cdef void compare(Step* step) noexcept nogil:
     """Take a tile's centres one by one: loss, gradient of the posterior, changes of the priors."""
     cdef int D = step.size, spread = step.spread, first = step.tile.first, last = step.tile.last
@@ -393,6 +475,8 @@ cdef void compare(Step* step) noexcept nogil:
         count = list_targets(windows, i, s.rows)
         s.rows[count] = windows.tokens[i]
         complete_posterior(step, i)
+        if step.narrows:
+            score_narrowing(step, i)
         score_rows(step, count + 1)
         hinge = hinge_of(step.loops, windows, i, step.margin, s.scores, s.weights, s.shares)
         s.shares[count] = step.kl_weight
@@ -407,11 +491,17 @@ cdef void compare(Step* step) noexcept nogil:
         move_rows(step, 0, count, &step.rates.contrast)
         if step.residual:
             move_centre(step, count)
+        if step.narrows:  # its variance goes with its prior's, so only its shift says how wide the prior must be
+            q.variance = s.prior_variance
         move_rows(step, count, count + 1, &step.rates.prior)
+        q.variance = s.variance
         if step.trains:
             cover(step, positives, sums)
             pairs += positives
 
+        if step.narrows:  # the score alone teaches it how far
+            memcpy(q.d_log_variance, s.narrowing, spread * sizeof(REAL))
+            continue
         # d KL / d log v_q = v_q / v_p / 2, which move_rows has added, - 1/2; no slope where log v_q is at a bound
         for d in range(spread):
             q.d_log_variance[d] -= <REAL> (step.kl_weight * (D // spread) / 2)
@@ -429,7 +519,7 @@ cdef void propagate(Step* step) noexcept nogil:
     """Carry the posteriors' gradients back through the encoder: the formulas of `encode`, last one first.
 
         d_heads     = hidden^T @ d_posteriors,   d_biases = d_posteriors.sum(0),   d_hidden = d_posteriors @ heads^T
-        d_projected = d_hidden wherever the relu of a (centre, context) pair was on, for both of them
+        d_projected = weight * d_hidden wherever the relu of a (centre, context) pair was on, for both of them
         d_layers    = inputs^T @ d_projected,    d_inputs = d_projected @ layers^T
     """
     cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
@@ -445,6 +535,10 @@ cdef void propagate(Step* step) noexcept nogil:
     for i in range(tile):
         loops.add_scaled(d_weights[MEAN_BIAS], 1, s.d_posteriors + i * outputs, D)
         loops.add_scaled(d_weights[VARIANCE_BIAS], 1, s.d_posteriors + i * outputs + D, spread)
+    if step.narrows:  # the score is the variance head's alone, which has no bias then
+        memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
+        for i in range(tile):
+            memset(s.d_posteriors + i * outputs + D, 0, spread * sizeof(REAL))
     gemm(c'N', c'T', tile, units, outputs, s.d_posteriors, outputs, s.heads, outputs, 0, s.hidden, units)
 
     # The relus
@@ -453,7 +547,8 @@ cdef void propagate(Step* step) noexcept nogil:
         centre = (2 * s.slots[i - low] + 1) * units
         loops.relu_sum_back(
             s.d_projected, s.d_projected + centre, s.projected, s.projected + centre, s.hidden + (i - first) * units,
-            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
+            s.slots + windows.left[i] - low, s.reads + (i - first) * <size_t> (windows.widest + 1),
+            positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
         )
 
     # The layers; inputs become their gradients
@@ -464,6 +559,10 @@ cdef void propagate(Step* step) noexcept nogil:
     copy_columns(d_weights[CENTRE_LAYER], H, s.d_layers + units, 2 * units, E, H)
     copy_columns(d_weights[MEAN_HEAD], D, s.d_heads, outputs, H, D)
     copy_columns(d_weights[VARIANCE_HEAD], spread, s.d_heads + D, outputs, H, spread)
+    if step.narrows:  # by its absolute values
+        for i in range(H * spread):
+            if step.tables.weights[VARIANCE_HEAD][i] < 0:
+                d_weights[VARIANCE_HEAD][i] *= -1
 
 
 cdef void sum_encoder_gradients(Step* step) noexcept nogil:
@@ -583,9 +682,11 @@ cdef class Workspace:
         s.places = integers(4 * <size_t> halo)
         s.inputs = numbers(halo, E)
         s.projected, s.d_projected = numbers(halo, 2 * units), numbers(halo, 2 * units)
+        s.reads = numbers(TILE, rows)
         s.hidden = numbers(TILE, units)
         s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
         s.variance, s.steepness = numbers(spread), numbers(spread)
+        s.prior_variance, s.narrowing = numbers(spread), numbers(spread)
         for w in range(WEIGHTS):
             s.d_weights[w] = numbers(step.lengths[w])
         s.rows = integers(rows)
@@ -610,7 +711,7 @@ cdef class Kernel:
     cdef readonly str instruction_set
 
     def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0,
-                 bint residual=False, int workers=1, str instruction_set=None):
+                 bint residual=False, reading=None, int workers=1, str instruction_set=None):
         self.arrays = {**arrays, **state}  # keeps them alive
         self.nearness = nearness
         self.workspaces = [Workspace() for _ in range(workers)]
@@ -636,6 +737,9 @@ cdef class Kernel:
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs = units, outputs
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
+        reading = reading or Reading()
+        step.window, step.nearness, step.saturation = reading.window, reading.nearness, reading.saturation
+        step.narrows = reading.narrowing
         step.tables = self._tables(arrays)
         cdef Optimiser* optimiser = &step.optimiser
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", (words,))
