@@ -74,6 +74,11 @@ class Reading:
     thinned: bool = False
     narrowing: bool = False
 
+    @classmethod
+    def of_thinned_text(cls, window: int, nearness: float) -> Reading:
+        """Return how a model reads by default: thinned, narrowing, and half said after `window` words."""
+        return cls(window, nearness, saturation=float(window), thinned=True, narrowing=True)
+
     def __post_init__(self) -> None:
         if self.window < 1:
             raise ValueError(f"window={self.window} is too small: it must be at least 1")
@@ -107,7 +112,9 @@ class Reading:
         keep : array of float
             For each word of the text, the probability that training would keep it; 1 where nothing is thinned.
         """
-        before = np.concatenate([[0.0], np.cumsum(keep, dtype=np.float64)])  # of each position, and of the end
+        before = np.concatenate(
+            [[0.0], np.cumsum(keep, dtype=np.float64)]
+        )  # of each position, and of the end
         # The words between j < i and i are j + 1 … i - 1; j is read if they keep less than `window`. The slack is
         # for rounding: a word that lies `window` words away, all of them kept, is no longer read.
         reach = self.window - 1e-6

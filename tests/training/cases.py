@@ -100,7 +100,14 @@ def narrowing_score(means, word, mean, gain, beyond):
     return ((p * ratio.log() + q / ratio) / p.mean()).sum()
 
 
-def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
+def goes_along(gaussian, prior_mean, log_prior, mean, log_variance):
+    """What is 0, but gives KL[q‖w] the derivative that it has when q's variance goes with w's."""
+    prior = gaussian(prior_mean, log_prior)
+    along = gaussian(mean, log_prior + (log_variance - log_prior).detach())
+    return kl_divergence(along, prior) - kl_divergence(gaussian(mean, log_variance), prior)
+
+
+def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):  # noqa: C901
     """Loss, hinge, kl, centres and gradients of Eq. 7, pair by pair, as the paper writes it."""
     t = {
         name: torch.tensor(array, dtype=torch.float64, requires_grad=True)
@@ -148,7 +155,9 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
                 gain = hidden.detach() @ t["variance_head"].abs()
                 log_variance = t["log_variances"][word].detach() - gain.detach().log1p()
                 beyond = [chunk.tokens[j] for j in (i - radius - 1, i + radius + 1) if a <= j < b]
-                descended = descended + narrowing_score(t["means"].detach(), word, mean.detach(), gain, beyond)
+                descended = descended + narrowing_score(
+                    t["means"].detach(), word, mean.detach(), gain, beyond
+                )
             q = gaussian(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
             for j in contexts:
                 negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
@@ -158,17 +167,13 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
                     violation = torch.relu(positive - kl_divergence(q, contrasted(n)) + objective.margin)
                     hinge = hinge + weight * violation / len(negatives)
                 pair += 1
-            own = kl_divergence(q, prior(word))
+            kl = kl + kl_divergence(q, prior(word))
             if reading.narrowing:
-                # its variance goes with the prior's: the derivative by both together replaces that by the prior's alone
                 log_prior = t["log_variances"][word]
-                both = gaussian(mean.detach(), log_prior + (log_variance - log_prior).detach())
-                moved = kl_divergence(both, gaussian(t["means"][word].detach(), log_prior))
-                alone = kl_divergence(
-                    gaussian(mean.detach(), log_variance.detach()), gaussian(t["means"][word].detach(), log_prior)
+                both = goes_along(
+                    gaussian, t["means"][word].detach(), log_prior, mean.detach(), log_variance.detach()
                 )
-                descended = descended + objective.kl_weight * (moved - alone)
-            kl = kl + own
+                descended = descended + objective.kl_weight * both
             centres += 1
     loss = hinge + objective.kl_weight * kl
     if centres:
@@ -221,9 +226,7 @@ class BackendCases:
     def test_loss_and_gradients_are_those_of_eq_7(
         self, covariance, pairing, negative, residual, nearness, reading
     ):
-        wv = make_wv(
-            10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual, reading=reading
-        )
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual, reading=reading)
         chunk = make_chunk(SENTENCES, window=3, negative=negative, pairing=pairing)
         self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing, nearness=nearness))
 
@@ -232,9 +235,7 @@ class BackendCases:
     def test_log_variances_follow_their_posteriors_and_the_hinge_at_two_rates(
         self, covariance, residual, reading
     ):
-        wv = make_wv(
-            10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual, reading=reading
-        )
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual, reading=reading)
         chunk, objective, alpha = make_chunk(SENTENCES, window=3, negative=3), Objective(), 1e-8
         whole = eq7(chunk, wv, objective)[-1]["log_variances"]
         own = eq7(chunk, wv, objective, hinge_moves_log_variances=False)[-1]["log_variances"]

@@ -49,7 +49,13 @@ class TorchStep(nn.Module):
     pair costs a gather, an addition and a relu instead of a product of its own.
     """
 
-    def __init__(self, weights: dict[str, Tensor], objective: Objective, residual: bool = False, reading: Reading | None = None) -> None:
+    def __init__(
+        self,
+        weights: dict[str, Tensor],
+        objective: Objective,
+        residual: bool = False,
+        reading: Reading | None = None,
+    ) -> None:
         super().__init__()
         self.objective = objective
         self.residual = residual
@@ -100,7 +106,8 @@ class TorchStep(nn.Module):
             totals = weights.new_zeros(len(batch.centres)).index_add_(0, pairs.centres, weights)
             scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
             weights = weights * scale.index_select(0, pairs.centres)
-        return active * weights[:, None]
+        weighted: Tensor = active * weights[:, None]
+        return weighted
 
     def score(self, batch: Minibatch, rows: Rows, posteriors: Posteriors) -> Tensor:
         """Return what a narrowing encoder's variances are taught by, and how they move the priors'; 0 for any other.
