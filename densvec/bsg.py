@@ -24,6 +24,7 @@ from densvec.model.parameters import (
     whole,
 )
 from densvec.model.state import Corpus, CorpusFile, TrimRule
+from densvec.reading import Reading
 from densvec.training.backend import Backend
 from densvec.training.choice import check_backend, choose_backend, make_backend
 from densvec.training.settings import Objective, Rates
@@ -43,7 +44,7 @@ class BayesianSkipGramParameters(SharedParameters):
     covariance: str = choice("spherical", check_covariance)
     residual: bool = parameter(True, lambda name, value: bool(value))
     nearness: float = number(1.0)
-    kl_weight: float = number(1.0)
+    kl_weight: float = number(2.0)
     rates: Mapping[str, float] = rates_of(Rates)
 
     def _check_together(self) -> None:
@@ -75,9 +76,11 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         Dimensions of the densities, and of the network's word embeddings.
     alpha : float
         Learning rate at the start. The rates of the single tables are multiples of it, see ``rates``.
-    sample : float
-        Threshold above which frequent words are thinned. 1e-4 where gensim has 1e-3: a window's posterior is
-        one sum over all its words, so that function words drown the others unless they are rarer.
+    sample : float or "auto"
+        Threshold above which frequent words are thinned. "auto" takes 1e-4 for ten million words and more, where
+        gensim has 1e-3: a window's posterior is one sum over all its words, so function words drown the others
+        unless they are rarer. Less text is thinned less (`densvec.text.vocabulary.auto_sample`). Once the vocabulary
+        is built, ``model.sample`` is the number.
     seed : int
         Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits, in any
         process and whatever PYTHONHASHSEED. Several workers draw the same, but write to the same tables
@@ -98,18 +101,21 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own: the
-        paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0,
-        hidden_size=vector_size, rates={"contrast": 3, "coverage": 0}``. See `densvec.training.settings.Objective`.
+        paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0, kl_weight=1,
+        sample=1e-4, hidden_size=vector_size, rates={"contrast": 3, "coverage": 0}``. See
+        `densvec.training.settings.Objective`.
     residual : bool
         Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b and
         log v_q = log v_w + hW + b', instead of the whole density, hU + b and hW + b', as in the paper. A
-        context then only has to say what it changes, which trains faster and better (``docs/recipe.md``),
-        and the more it says the surer is the posterior.
+        context then only has to say what it changes, which trains faster and better (``docs/recipe.md``). Such a
+        network reads contexts as `densvec.reading.Reading` says, and v_q = v_w / (1 + h|W|): the more a context
+        says, the surer is the posterior. With False contexts are summed as in the paper.
     nearness : float
-        How much more near context words count in the loss: 0 not at all, as in the paper, 1 as much as they do
-        on average where windows are shrunk. The network reads all alike in any case.
+        How much more near context words count, in the loss and in what the network reads: 0 not at all, as in the
+        paper, 1 as much as they do on average where windows are shrunk.
     kl_weight : float
-        Weight of KL[posterior‖prior] in the loss, 1 in the paper.
+        Weight of KL[posterior‖prior] in the loss, 1 in the paper. At 2, contexts shift posteriors less, and to where
+        the words lie that were not read, too.
     rates : densvec.training.settings.Rates, optional
         Learning rates of the tables as multiples of ``alpha``.
     backend : {"auto", "native", "torch"}
@@ -159,7 +165,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         window: int = 5,
         min_count: int = 5,
         max_vocab_size: int | None = None,
-        sample: float = 1e-4,
+        sample: float | str = "auto",
         seed: int = 1,
         workers: int | None = None,
         min_alpha: float = 0.0001,
@@ -186,7 +192,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         covariance: str = "spherical",
         residual: bool = True,
         nearness: float = 1.0,
-        kl_weight: float = 1.0,
+        kl_weight: float = 2.0,
         rates: Rates | Mapping[str, float] | None = None,
         backend: str = "auto",
         device: str | None = None,
@@ -313,6 +319,11 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     def _new_keyed(self) -> KeyedDensities:
         return KeyedDensities(self.vector_size, covariance=self.covariance, window=self.window)
 
+    def _reading(self) -> Reading:
+        if not self.residual:
+            return Reading(self.window)
+        return Reading.of_thinned_text(self.window, self.nearness)
+
     def layout(self) -> Layout:
         """Return the layout of the model's tables: priors, network, and the optimiser's accumulators."""
         size, hidden = self.vector_size, self.hidden_size
@@ -323,7 +334,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
             "centre_layer": ((size, hidden), uniform(START)),
             "mean_head": ((hidden, size), uniform(head * np.sqrt(6 / (hidden + size)))),
             "mean_bias": ((size,), zeros),
-            "variance_head": ((hidden, variances), uniform(head * np.sqrt(6 / (hidden + variances)))),
+            "variance_head": ((hidden, variances), uniform(head**2 * np.sqrt(6 / (hidden + variances)))),
             "variance_bias": ((variances,), zeros),
         }
         near_average: dict[str, Any] = {

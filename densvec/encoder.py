@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from densvec.reading import Reading
 from densvec.types import Floats, Integers
 
 __all__ = ["LOG_VARIANCE_BOUNDS", "Encoder"]
@@ -28,8 +29,10 @@ class Encoder:
     """Weights of the posterior network q(z | word, context).
 
     For a centre word w with the context words c_1 … c_C, and R the embeddings:
-    h = Σ_j relu(R[c_j]·context_layer + R[w]·centre_layer), mean = h·mean_head + mean_bias, log-variance =
-    h·variance_head + variance_bias, the latter clipped to :data:`LOG_VARIANCE_BOUNDS`.
+    h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer), mean = h·mean_head + mean_bias, log-variance =
+    h·variance_head + variance_bias, or the prior's less log(1 + h·|variance_head|) where the reading is narrowing;
+    clipped to :data:`LOG_VARIANCE_BOUNDS`. The weights a_j and the scale s are those of the `reading`, 1 in the
+    paper.
 
     Parameters
     ----------
@@ -44,6 +47,8 @@ class Encoder:
     residual : bool, optional
         Whether the network gives the shifts of the posterior's mean and log-variance from the prior's instead
         of the mean and log-variance themselves.
+    reading : Reading, optional
+        How contexts are read; by default as in the paper.
 
     Examples
     --------
@@ -66,6 +71,7 @@ class Encoder:
     variance_head: Floats
     variance_bias: Floats
     residual: bool = False
+    reading: Reading = field(default_factory=Reading)
 
     def __post_init__(self) -> None:
         size, hidden = self.context_layer.shape
@@ -88,6 +94,8 @@ class Encoder:
                 f"the encoder's variance_head gives {variances} numbers; expected 1 (spherical) or "
                 f"{dimension} (diagonal)"
             )
+        if self.reading.narrowing and not self.residual:
+            raise ValueError("only a residual encoder can narrow its priors: give residual=True")
 
     @property
     def dimension(self) -> int:
@@ -97,7 +105,7 @@ class Encoder:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return the names of the weights, in the order of the constructor."""
-        return tuple(field.name for field in fields(cls) if field.name != "residual")
+        return tuple(each.name for each in fields(cls) if each.name not in ("residual", "reading"))
 
     def arrays(self) -> dict[str, Floats]:
         """Return the weights by name, in the order of the constructor."""
@@ -118,6 +126,7 @@ class Encoder:
         contexts: npt.ArrayLike,
         offsets: npt.ArrayLike,
         priors: tuple[Floats, Floats] | None = None,
+        weights: Floats | None = None,
     ) -> tuple[Floats, Floats]:
         """Infer the posteriors of many windows at once.
 
@@ -131,6 +140,9 @@ class Encoder:
             Window i has the context words ``contexts[offsets[i]:offsets[i + 1]]``.
         priors : (means, log_variances) of shapes (n, D) and (n, 1) or (n, D), optional
             Those of the centre words; a residual encoder needs them, another leaves them unread.
+        weights : array of float, shape (c,), optional
+            How much each context word counts, the a_j of the `reading`; 1 by default. A word of weight 0 is as good
+            as not there.
 
         Returns
         -------
@@ -138,8 +150,11 @@ class Encoder:
         log_variances : numpy.ndarray, shape (n, 1) or (n, D)
         """
         centres, contexts, offsets = (np.asarray(a, dtype=np.int64) for a in (centres, contexts, offsets))
-        hidden = self._hidden(centres, contexts, offsets)
-        log_variances = hidden @ self.variance_head + self.variance_bias
+        hidden = self._hidden(centres, contexts, offsets, self._scaled(offsets, weights))
+        if self.reading.narrowing:
+            log_variances = -np.log1p(hidden @ np.abs(self.variance_head))
+        else:
+            log_variances = hidden @ self.variance_head + self.variance_bias
         means = hidden @ self.mean_head + self.mean_bias
         if self.residual:
             if priors is None:
@@ -148,11 +163,26 @@ class Encoder:
             log_variances += priors[1]
         return means, np.clip(log_variances, *LOG_VARIANCE_BOUNDS)
 
-    def _hidden(self, centres: Integers, contexts: Integers, offsets: Integers) -> Floats:
+    def _scaled(self, offsets: Integers, weights: Floats | None) -> Floats | None:
+        """Return the factor of every context word in its window's sum; None where all are 1."""
+        if np.isinf(self.reading.saturation):
+            return weights
+        lengths = np.diff(offsets)
+        if weights is None:
+            return np.repeat(self.reading.scale(lengths), lengths)
+        sums = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
+        factors: Floats = weights * np.repeat(self.reading.scale(np.diff(sums[offsets])), lengths)
+        return factors
+
+    def _hidden(
+        self, centres: Integers, contexts: Integers, offsets: Integers, factors: Floats | None
+    ) -> Floats:
         """Return h of every window, (n, H)."""
         centre_rows, centre_of = self._project(centres, self.centre_layer)
         context_rows, context_of = self._project(contexts, self.context_layer)
         hidden = np.zeros((len(centres), self.context_layer.shape[1]), dtype=context_rows.dtype)
+        if factors is not None:
+            factors = factors.astype(context_rows.dtype, copy=False)
         # Longest windows first: those that have a j-th context word are then a prefix, for every j.
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
@@ -160,7 +190,12 @@ class Encoder:
         def fill(first: int) -> None:
             windows = order[first : first + _BLOCK_WINDOWS]
             hidden[windows] = _sum_of_relus(
-                centre_rows[centre_of[windows]], context_rows, context_of, offsets[windows], lengths[windows]
+                centre_rows[centre_of[windows]],
+                context_rows,
+                context_of,
+                factors,
+                offsets[windows],
+                lengths[windows],
             )
 
         blocks = range(0, len(order), _BLOCK_WINDOWS)
@@ -179,9 +214,14 @@ class Encoder:
 
 
 def _sum_of_relus(
-    centres: Floats, context_rows: Floats, context_of: Integers, starts: Integers, lengths: Integers
+    centres: Floats,
+    context_rows: Floats,
+    context_of: Integers,
+    factors: Floats | None,
+    starts: Integers,
+    lengths: Integers,
 ) -> Floats:
-    """Return Σ_j relu(context_j + centre) of windows, which come longest first."""
+    """Return Σ_j factor_j relu(context_j + centre) of windows, which come longest first."""
     total = np.zeros_like(centres)
     terms = np.empty_like(centres)
     for j in range(int(lengths[0])):
@@ -190,6 +230,8 @@ def _sum_of_relus(
         np.take(context_rows, context_of[starts[:count] + j], axis=0, out=part, mode="clip")
         part += centres[:count]
         np.maximum(part, 0, out=part)
+        if factors is not None:
+            part *= factors[starts[:count] + j][:, None]
         total[:count] += part
     return total
 

@@ -51,7 +51,7 @@ class SkipGram(DensityModel, SkipGramParameters):
     loop and files, so that densities and vectors can be compared on the same words of the same text.
 
     The constructor is that of gensim's ``Word2Vec``: same names, same order, same meaning. The defaults are
-    gensim's too, apart from ``sample``, which is 1e-4 in all models here.
+    gensim's too, apart from ``sample``, which follows the size of the text in all models here.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class SkipGram(DensityModel, SkipGramParameters):
         window: int = 5,
         min_count: int = 5,
         max_vocab_size: int | None = None,
-        sample: float = 1e-4,
+        sample: float | str = "auto",
         seed: int = 1,
         workers: int | None = None,
         min_alpha: float = 0.0001,

@@ -135,7 +135,7 @@ class Word2Gauss(DensityModel, Word2GaussParameters):
         window: int = 5,
         min_count: int = 5,
         max_vocab_size: int | None = None,
-        sample: float = 1e-4,
+        sample: float | str = "auto",
         seed: int = 1,
         workers: int | None = None,
         min_alpha: float = 0.0001,

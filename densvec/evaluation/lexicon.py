@@ -31,7 +31,9 @@ _ROWS_AT_ONCE = 1 << 16  # bounds the memory of comparing many pairs
 class PosteriorEncoder(Protocol):
     """What can infer the posterior of a word in its context, for many windows at once."""
 
-    def posteriors(self, centres: Any, contexts: Any, offsets: Any, priors: Any) -> tuple[Any, Any]:
+    def posteriors(
+        self, centres: Any, contexts: Any, offsets: Any, priors: Any, weights: Any = None
+    ) -> tuple[Any, Any]:
         """Give means (n, D) and log-variances (n, 1|D); window i has contexts[offsets[i]:offsets[i + 1]]."""
         ...
 

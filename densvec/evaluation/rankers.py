@@ -23,13 +23,35 @@ class Targets:
     context_offsets: Indices  # (windows + 1,)
     candidates: Indices  # (candidates of all windows,)
     candidate_offsets: Indices  # (windows + 1,)
+    sentences: Indices  # (known words of all sentences,) the targets among them
+    sentence_offsets: Indices  # (windows + 1,)
+    places: Indices  # (windows,) where each target stands in its sentence
 
     @classmethod
     def build(
-        cls, centres: Sequence[int], contexts: Sequence[Sequence[int]], candidates: Sequence[Sequence[int]]
+        cls,
+        centres: Sequence[int],
+        contexts: Sequence[Sequence[int]],
+        candidates: Sequence[Sequence[int]],
+        sentences: Sequence[tuple[Sequence[int], Sequence[int]]] | None = None,
     ) -> Targets:
-        """Lay lists of rows end to end."""
-        return cls(np.array(centres, dtype=np.intp), *_ragged(contexts), *_ragged(candidates))
+        """Lay lists of rows end to end; a sentence is what stands before its target and what stands after it.
+
+        Without sentences the contexts are all there is, and stand before their targets.
+        """
+        if sentences is None:
+            sentences = [(context, ()) for context in contexts]
+        whole = [
+            [*before, centre, *after] for centre, (before, after) in zip(centres, sentences, strict=True)
+        ]
+        places = np.array([len(before) for before, _ in sentences], dtype=np.intp)
+        return cls(
+            np.array(centres, dtype=np.intp),
+            *_ragged(contexts),
+            *_ragged(candidates),
+            *_ragged(whole),
+            places,
+        )
 
     @property
     def window_of_candidate(self) -> Indices:
@@ -47,18 +69,32 @@ def posteriors(lexicon: Lexicon, windows: Targets) -> tuple[FloatArray, FloatArr
     encoder, lv = lexicon.encoder, lexicon.log_variances
     assert encoder is not None  # usable_rankers has seen to both
     assert lv is not None
+    contexts, offsets, weights = _read(lexicon, windows)
     means = lexicon.means[windows.centres].astype(np.float64)
     log_variances = lv[windows.centres].astype(np.float64)
-    lengths = np.diff(windows.context_offsets)
+    lengths = np.diff(offsets)
     has_context = lengths > 0
     if has_context.any():
         offsets = np.concatenate([[0], np.cumsum(lengths[has_context])])
         centres = windows.centres[has_context]
-        inferred = encoder.posteriors(
-            centres, windows.contexts, offsets, (lexicon.means[centres], lv[centres])
+        priors = (lexicon.means[centres], lv[centres])
+        told = () if weights is None else (weights,)
+        means[has_context], log_variances[has_context] = encoder.posteriors(
+            centres, contexts, offsets, priors, *told
         )
-        means[has_context], log_variances[has_context] = inferred
     return means, log_variances
+
+
+def _read(lexicon: Lexicon, windows: Targets) -> tuple[Indices, Indices, FloatArray | None]:
+    """Rows, offsets and weights of what the model's encoder reads: by its own definition, if it has one."""
+    reading = getattr(lexicon.encoder, "reading", None)
+    if reading is None or not reading.thinned:
+        return windows.contexts, windows.context_offsets, None
+    keep = getattr(lexicon.wv, "expandos", {}).get("keep", np.ones(len(lexicon)))[windows.sentences]
+    starts, stops = windows.sentence_offsets[:-1], windows.sentence_offsets[1:]
+    spans = reading.spans(starts + windows.places, starts, stops, np.maximum(keep, 1e-3))
+    rows, offsets, weights = spans.rows(windows.sentences)
+    return rows, offsets, weights
 
 
 def _encoder(lexicon: Lexicon, windows: Targets) -> FloatArray:

@@ -213,7 +213,8 @@ def lexical_substitution(
     context_vectors : array, optional
         Output vectors of a skip-gram, one row for each word; by default the model's own, if it has any.
     window : int
-        Words of context on each side of the target.
+        Words of context on each side of the target. An encoder with a definition of its own of what it reads
+        (`densvec.reading.Reading`) keeps to that.
     bootstrap : Bootstrap, optional
         How to make the intervals.
 
@@ -288,6 +289,7 @@ class _Problem:
             raise ValueError(f"window={window} must not be negative")
         centres: list[int] = []
         contexts: list[list[int]] = []
+        sentences: list[tuple[list[int], list[int]]] = []
         rows: list[list[int]] = []
         weights: list[float] = []
         ideals: list[float] = []
@@ -308,14 +310,15 @@ class _Problem:
             rankable.append(centre >= 0 and bool(known))
             if not rankable[-1]:
                 continue
-            left = instance.tokens[max(0, instance.position - window) : instance.position]
-            right = instance.tokens[instance.position + 1 : instance.position + 1 + window]
+            before, after = instance.tokens[: instance.position], instance.tokens[instance.position + 1 :]
+            left, right = before[max(0, len(before) - window) :], after[:window]
             centres.append(centre)
-            contexts.append([row for word in (*left, *right) if (row := lexicon.index(word)) >= 0])
+            contexts.append(_known(lexicon, (*left, *right)))
+            sentences.append((_known(lexicon, before), _known(lexicon, after)))
             rows.append([row for row, _ in known])
             weights.extend(gold.get(word, 0.0) for _, word in known)
         return cls(
-            Targets.build(centres, contexts, rows),
+            Targets.build(centres, contexts, rows, sentences),
             np.array(weights),
             np.array(ideals),
             np.array(rankable, dtype=bool),
@@ -335,6 +338,10 @@ class _Problem:
             padded[np.arange(lengths.max()) < lengths[:, None]] = self.weights[order]
             result[self.rankable] = _gaps(padded, self.ideals[self.rankable])
         return result
+
+
+def _known(lexicon: Lexicon, words: Sequence[str]) -> list[int]:
+    return [row for word in words if (row := lexicon.index(word)) >= 0]
 
 
 def _first_known(lexicon: Lexicon, *words: str) -> int:

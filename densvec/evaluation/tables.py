@@ -247,7 +247,9 @@ def posteriors_table(
             tokens[max(0, place - window) : place] + tokens[place + 1 : place + 1 + window]
         )
         context = around[around >= 0].tolist()
-        mean, log_variance = posteriors(lexicon, Targets.build([centre], [context], [[]]))
+        sides = (lexicon.indices(side) for side in (tokens[:place], tokens[place + 1 :]))
+        before, after = (side[side >= 0].tolist() for side in sides)
+        mean, log_variance = posteriors(lexicon, Targets.build([centre], [context], [[]], [(before, after)]))
         prior = lexicon.means[[centre]], lv[[centre]]
         marked = " ".join([*tokens[:place], f"**{word}**", *tokens[place + 1 :]])
         rows.append(

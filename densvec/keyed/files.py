@@ -15,6 +15,7 @@ from densvec.files.lifecycle import Lifecycle
 from densvec.files.schema import field, leave_out, tensor
 from densvec.files.word2vec import Options
 from densvec.keyed.tables import ENCODER, Tables
+from densvec.reading import Reading
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -362,6 +363,7 @@ class Files(Tables, Lifecycle):
             "class": "KeyedDensities",
             "window": self.window,
             "residual": self.encoder is not None and self.encoder.residual,
+            "reading": None if self.encoder is None else self.encoder.reading.header(),
             "attributes": {name: list(a) for name, a in self.expandos.items() if a.dtype == object},
             "lifecycle_events": self.lifecycle_events,
             "provenance": self._provenance,
@@ -376,6 +378,9 @@ class Files(Tables, Lifecycle):
         encoder = _restore_encoder(tensors)
         if encoder is not None and "residual" in parameters:
             encoder.residual = field(parameters, "residual", bool)
+        window = field(parameters, "window", int, minimum=1)
+        if encoder is not None:
+            encoder.reading = _restore_reading(header, window)
         optional: dict[str, Any] = {
             name: tensor(tensors, name, "f", (len(words), None))
             for name in ("log_variances", "context_vectors")
@@ -386,7 +391,7 @@ class Files(Tables, Lifecycle):
             means,
             encoder=encoder,
             attributes=_restore_attributes(header, tensors, len(words)),
-            window=field(parameters, "window", int, minimum=1),
+            window=window,
             index=index,
             **optional,
         )
@@ -410,6 +415,20 @@ def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]]) -> Encoder | None:
     if len(types) > 1:
         raise ValueError(f"the encoder's tensors have different types: {', '.join(types)}")
     return Encoder(**weights)
+
+
+def _restore_reading(header: Mapping[str, Any], window: int) -> Reading:
+    """Return how the encoder reads; files from before it was written down have the paper's plain sum."""
+    if header.get("reading") is None:
+        return Reading(window)
+    reading = field(header, "reading", dict)
+    for name in ("nearness", "saturation"):
+        if name == "nearness" or reading.get(name) is not None:
+            field(reading, name, float, minimum=0)
+    for name in ("thinned", "narrowing"):
+        field(reading, name, bool)
+    field(reading, "window", int, minimum=1)
+    return Reading.from_header(reading)
 
 
 def _restore_attributes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
+from densvec.keyed.tables import KEY_TYPES
+from densvec.reading import Reading
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats, Integers
 
@@ -19,6 +22,9 @@ __all__ = ["Inference"]
 
 _POSITIONS_AT_ONCE = 1 << 16
 """Positions of sentences whose windows are laid out together, which bounds the memory of long texts."""
+
+_LEAST_KEEP = 1e-3
+"""No word counts less than this, or windows would have no end among words that do not count."""
 
 
 class Inference(Lookup):
@@ -34,19 +40,23 @@ class Inference(Lookup):
     ) -> Gaussian:
         """Infer the posterior density of a word in its context, or of every word of a sentence.
 
-        Unknown context words are skipped before windows are formed, as in training. With no known context the
-        posterior is the prior. Any number of threads may ask at once.
+        A context is read as training reads it (`densvec.reading.Reading`): unknown words are skipped, frequent ones
+        count only as often as they are left in thinned text, near ones more than far ones, and the window reaches
+        until the words on a side have counted `window`. With no known context the posterior is the prior. Any
+        number of threads may ask at once.
 
         Parameters
         ----------
         context : str or sequence of str
-            Tokens, or a string of them separated by white space.
+            Tokens, or a string of them separated by white space. If `word` occurs in them they are its sentence, or
+            its paragraph, and windows are counted from each place where it stands; a word that is in reach of
+            several places counts from the nearest. If it does not, they are a bag of words, all of which are read;
+            the more there are, the less a further one changes.
         word : str or int, optional
-            The centre word. All of `context` is its context, wherever the word itself may be in it, unless
-            `position` is given.
+            The centre word.
         position : int, optional
-            Where the word stands in `context`, which then is its sentence: its context is the `window` known
-            tokens on each side, without itself. The word is the token there unless `word` is given.
+            Where the word stands in `context`, if only that one place is meant. The word is the token there unless
+            `word` is given.
         skip_unknown : bool, optional
             For a whole sentence, whether unknown tokens get no row instead of a KeyError.
 
@@ -70,6 +80,8 @@ class Inference(Lookup):
         >>> wv.infer(["dog", "cat", "car"])
         <3 spherical Gaussians in 2 dimensions>
         """
+        if word is not None:
+            _refuse_swapped(self, word, context, "infer(context, word)")
         tokens = _tokens(context)
         if word is None and position is None:
             return self.infer_sentences([tokens], skip_unknown=skip_unknown)[0]
@@ -96,26 +108,57 @@ class Inference(Lookup):
         >>> wv.infer_posteriors([("dog", "cat animal"), ("car", [])])
         <2 spherical Gaussians in 2 dimensions>
         """
-        words, contexts = [], []
-        for pair in pairs:
-            context = pair[1]
-            if isinstance(context, str):
-                context = context.split()
-            elif not isinstance(context, (list, tuple)):
-                context = list(context)
-            if len(pair) > 2 and pair[2] is not None:
-                context = self._window_of(context, pair[2])
-            words.append(pair[0])
-            contexts.append(context)
+        questions = [self._question(*pair) for pair in pairs]
+        words = [word for word, _, _ in questions]
         centres = self._rows_or_minus_one(words)
         if centres.min(initial=0) < 0:
             centres = np.array(self._rows(words), dtype=np.int64)  # numbers of rows, or a KeyError
-        rows = self._rows_or_minus_one(itertools.chain.from_iterable(contexts))
-        # Offsets into the known ones among the context words.
-        known = rows >= 0
+        rows = self._rows_or_minus_one(itertools.chain.from_iterable(tokens for _, tokens, _ in questions))
+        ends = np.cumsum([0, *(len(tokens) for _, tokens, _ in questions)])
+        owners = np.repeat(np.arange(len(questions)), np.diff(ends))
+        positions = np.array([-1 if place is None else place for _, _, place in questions], dtype=np.int64)
+        asked = np.zeros(len(rows), dtype=bool)
+        asked[ends[:-1][positions >= 0] + positions[positions >= 0]] = True
+        if self._reading().thinned:
+            asked |= (rows == centres[owners]) & (positions[owners] < 0)
+        known = (rows >= 0) | asked
         before = np.concatenate([[0], np.cumsum(known)])
-        offsets = before[np.cumsum([0, *map(len, contexts)])]
-        return self._posteriors(centres, rows[known], offsets)
+        return self._posteriors(
+            centres, *self._contexts(rows[known], asked[known], owners[known], before[ends])
+        )
+
+    def _question(self, word: Any, context: Any, position: int | None = None) -> tuple[Any, Any, int | None]:
+        """Return a word, the tokens of its context and its place among them."""
+        _refuse_swapped(self, word, context, "(word, context)")
+        if isinstance(context, str):
+            context = context.split()
+        elif not isinstance(context, (list, tuple)):
+            context = list(context)
+        if position is not None:
+            self._checked_position(context, position)
+        return word, context, position
+
+    def _contexts(
+        self, rows: Integers, asked: Any, owners: Integers, ends: Integers
+    ) -> tuple[Integers, Integers, Floats]:
+        """Return what is read of texts, those of `asked` positions around them: rows, offsets and weights."""
+        keep = self._keep(rows)
+        centres = np.flatnonzero(asked)
+        texts = owners[centres]
+        spans = self._reading().spans(centres, ends[texts], ends[texts + 1], keep)
+        bags = np.flatnonzero(~np.isin(owners, texts))
+        places = np.concatenate([spans.places, bags])
+        weights = np.concatenate([spans.weights, keep[bags]])
+        if len(np.unique(texts)) < len(
+            texts
+        ):  # several places in one text: each word counts once, from the nearest
+            order = np.lexsort((-weights, places))
+            order = order[np.concatenate([[True], np.diff(places[order]) > 0]) & ~asked[places[order]]]
+        else:
+            order = np.argsort(places, kind="stable")
+        places, weights = places[order], weights[order]
+        lengths = np.bincount(owners[places], minlength=len(ends) - 1)
+        return rows[places], np.concatenate([[0], np.cumsum(lengths)]), weights
 
     def infer_sentences(
         self, sentences: Iterable[str | Sequence[str]], *, skip_unknown: bool = False
@@ -145,9 +188,7 @@ class Inference(Lookup):
         batches = []
         for first in range(0, max(len(tokens), 1), _POSITIONS_AT_ONCE):
             last = min(first + _POSITIONS_AT_ONCE, len(tokens))
-            batches.append(
-                self._posteriors(tokens[first:last], *_windows(tokens, ends, first, last, self.window))
-            )
+            batches.append(self._posteriors(tokens[first:last], *self._windows(tokens, ends, first, last)))
         posteriors = batches[0] if len(batches) == 1 else _joined(batches)
         return [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
 
@@ -222,11 +263,37 @@ class Inference(Lookup):
             )
         return self.encoder
 
-    def _posteriors(self, centres: Integers, contexts: Integers, offsets: Integers) -> Gaussian:
+    def _windows(
+        self, tokens: Integers, ends: Integers, first: int, last: int
+    ) -> tuple[Integers, Integers, Floats]:
+        """Return what is read around the positions from `first` to `last` of sentences: rows, offsets and weights."""
+        positions = np.arange(first, last)
+        sentence = np.searchsorted(ends, positions, side="right") - 1
+        starts, stops = ends[sentence], ends[sentence + 1]
+        low, high = (int(starts[0]), int(stops[-1])) if len(positions) else (0, 0)
+        text = tokens[low:high]
+        spans = self._reading().spans(positions - low, starts - low, stops - low, self._keep(text))
+        return spans.rows(text)
+
+    def _reading(self) -> Reading:
+        """Return how contexts are read, over windows of this object's size."""
+        reading = self._known_encoder().reading
+        return reading if reading.window == self.window else replace(reading, window=self.window)
+
+    def _keep(self, rows: Integers) -> Floats:
+        """Return the probability that training keeps each of these words; 1 if the encoder reads all alike."""
+        if not self._reading().thinned or "keep" not in self.expandos:
+            return np.ones(len(rows))
+        kept: Floats = np.maximum(self.expandos["keep"][rows].astype(np.float64), _LEAST_KEEP)
+        return kept
+
+    def _posteriors(
+        self, centres: Integers, contexts: Integers, offsets: Integers, weights: Floats | None = None
+    ) -> Gaussian:
         """Return the posteriors of windows of rows; the prior where there is no context."""
         encoder, log_priors = self._known_encoder(), self._known_log_variances()
         priors = (self.vectors[centres], log_priors[centres])
-        means, log_variances = encoder.posteriors(centres, contexts, offsets, priors)
+        means, log_variances = encoder.posteriors(centres, contexts, offsets, priors, weights)
         alone = np.flatnonzero(offsets[1:] == offsets[:-1])
         if len(alone):
             means[alone] = self.vectors[centres[alone]]
@@ -237,13 +304,6 @@ class Inference(Lookup):
         if not 0 <= position < len(tokens):
             raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
         return position
-
-    def _window_of(self, tokens: Sequence[Any], position: int) -> list[Any]:
-        """Return the `window` known tokens on each side of a position."""
-        self._checked_position(tokens, position)
-        before = [token for token in tokens[:position] if token in self.key_to_index]
-        after = [token for token in tokens[position + 1 :] if token in self.key_to_index]
-        return before[max(len(before) - self.window, 0) :] + after[: self.window]
 
     def _sentence_rows(self, tokens: Sequence[Any], skip_unknown: bool) -> Integers:
         """Return the rows of the tokens of a sentence."""
@@ -266,17 +326,16 @@ def _tokens(context: str | Sequence[str]) -> Sequence[str]:
     return context.split() if isinstance(context, str) else list(context)
 
 
-def _windows(
-    tokens: Integers, ends: Integers, first: int, last: int, window: int
-) -> tuple[Integers, Integers]:
-    """Return contexts and offsets of the full windows of the positions from `first` to `last`."""
-    positions = np.arange(first, last)
-    sentence = np.searchsorted(ends, positions, side="right") - 1
-    steps = np.concatenate([np.arange(-window, 0), np.arange(1, window + 1)])
-    places = positions[:, None] + steps  # (positions, 2 window)
-    inside = (places >= ends[sentence][:, None]) & (places < ends[sentence + 1][:, None])
-    offsets = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
-    return tokens[places[inside]], offsets
+def _refuse_swapped(wv: Inference, word: Any, context: Any, call: str) -> None:
+    """Say so if a word and its context were given in each other's place."""
+    is_text = not isinstance(word, KEY_TYPES) or (
+        isinstance(word, str) and word not in wv.key_to_index and len(word.split()) > 1
+    )
+    if is_text and isinstance(context, str) and context in wv.key_to_index:
+        raise TypeError(
+            f"the word and its context are swapped: the context is {context!r} and the word {word!r}. "
+            f"Write {call} with word={context!r} and context={word!r}"
+        )
 
 
 def _joined(batches: list[Gaussian]) -> Gaussian:

@@ -88,13 +88,16 @@ class Prediction(Lookup):
         assert self.encoder is not None
         means, log_variances, words = self.vectors, self._known_log_variances(), len(self)
         offsets = np.arange(words + 1) * len(known)
-        inferred = self.encoder.posteriors(np.arange(words), known * words, offsets, (means, log_variances))
+        keep = keep_probabilities(self.expandos["count"], sample)
+        weights = np.tile(keep[known], words) if self.encoder.reading.thinned else None
+        inferred = self.encoder.posteriors(
+            np.arange(words), known * words, offsets, (means, log_variances), weights
+        )
         posteriors = _gaussian(*inferred)
         scores = -posteriors.kl(_gaussian(means, log_variances))
         for row in known:
             scores -= posteriors.kl(_gaussian(means[row], log_variances[row])) / len(known)
-        counts = self.expandos["count"]
-        scores += np.log(noise_weights(counts, "subsampled", keep_probabilities(counts, sample)))
+        scores += np.log(noise_weights(self.expandos["count"], "subsampled", keep))
         return scores
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from densvec.checks import check_covariance
 from densvec.encoder import Encoder
 from densvec.pairwise import DensityTable, row_blocks
+from densvec.reading import Reading
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -171,8 +172,16 @@ class Tables:
             tables |= {ENCODER + name: array for name, array in self.encoder.arrays().items()}
         return {name: table for name, table in tables.items() if table is not None}
 
-    def _set_tables(self, tables: Mapping[str, npt.NDArray[Any]], residual: bool | None = None) -> None:
-        """Replace all tables by those of these names; `residual` says how a new encoder's output is meant."""
+    def _set_tables(
+        self,
+        tables: Mapping[str, npt.NDArray[Any]],
+        residual: bool | None = None,
+        reading: Reading | None = None,
+    ) -> None:
+        """Replace all tables by those of these names.
+
+        `residual` says how a new encoder's output is meant, `reading` how it reads; by default as the one before.
+        """
         self.vectors = tables["means"]
         self.log_variances = tables.get("log_variances")
         self.context_vectors = tables.get("context_vectors")
@@ -181,7 +190,9 @@ class Tables:
         }
         if residual is None:
             residual = self.encoder is not None and self.encoder.residual
-        self.encoder = Encoder(**weights, residual=residual) if weights else None
+        if reading is None:
+            reading = Reading(self.window) if self.encoder is None else self.encoder.reading
+        self.encoder = Encoder(**weights, residual=residual, reading=reading) if weights else None
 
     @property
     def _whole(self) -> KeyedDensities:

@@ -135,7 +135,7 @@ def maximum_arborescence(weights: Floats, root: int) -> Integers:
     weights = np.array(weights, dtype=np.float64)
     np.fill_diagonal(weights, -np.inf)
     weights[:, root] = -np.inf
-    parents = weights.argmax(axis=0)
+    parents: Integers = weights.argmax(axis=0)
     parents[root] = -1
     cycle = _cycle(parents)
     if cycle is None:

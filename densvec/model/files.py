@@ -116,6 +116,7 @@ class Saving(ModelState):
             "run": None if self._run is None else self._run.header(),
             "corpus_file": None if corpus_file is None else os.fspath(corpus_file),
             "attributes": self.wv._header()["attributes"],
+            "reading": self.wv._header()["reading"],
             "provenance": self._provenance,
         }
 

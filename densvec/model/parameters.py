@@ -31,6 +31,7 @@ __all__ = [
     "names_checked",
     "ns_exponent",
     "number",
+    "number_or_auto",
     "parameter",
     "rates_of",
     "whole",
@@ -70,6 +71,11 @@ def whole(default: int | None, least: int) -> Any:
 def number(default: float) -> Any:
     """Declare a finite number of at least 0."""
     return parameter(default, check_number)
+
+
+def number_or_auto(default: float | str) -> Any:
+    """Declare a finite number of at least 0, or "auto"."""
+    return parameter(default, lambda name, value: value if value == "auto" else check_number(name, value))
 
 
 def choice(default: str, check: Callable[[Any], Any]) -> Any:
@@ -153,8 +159,9 @@ class SharedParameters:
         Ignore words that occur fewer times.
     max_vocab_size : int, optional
         Bound the memory of counting, by dropping rare words on the way.
-    sample : float
-        Threshold above which frequent words are thinned.
+    sample : float or "auto"
+        Threshold above which frequent words are thinned; "auto" takes one that suits the size of the text,
+        `densvec.text.vocabulary.auto_sample`.
     seed : int
         Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits; several
         workers write to the same tables without waiting for each other.
@@ -195,7 +202,7 @@ class SharedParameters:
     window: int = whole(5, least=1)
     min_count: int = whole(5, least=0)
     max_vocab_size: int | None = whole(None, least=0)
-    sample: float = number(1e-4)
+    sample: Any = number_or_auto("auto")  # the number as soon as there is a vocabulary
     seed: int = whole(1, least=0)
     workers: int = parameter(None, _workers)
     min_alpha: float = number(0.0001)

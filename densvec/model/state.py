@@ -10,6 +10,7 @@ from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
 from densvec.model.layout import STATE, Layout
 from densvec.model.parameters import SharedParameters
+from densvec.reading import Reading
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training.backend import Backend
 from densvec.training.loop import Loop
@@ -36,6 +37,7 @@ class ModelState(SharedParameters, Lifecycle):
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._set_parameters(values)
+        self._auto_sample = self.sample == "auto"
         self.layer1_size = self.vector_size
         self.hashfxn: Callable[[str], int] = values.get("hashfxn", hash)
         self.wv = self._new_keyed()
@@ -69,6 +71,10 @@ class ModelState(SharedParameters, Lifecycle):
     def _new_keyed(self) -> KeyedDensities:
         """Return an empty `KeyedDensities` of the model's shape."""
         raise NotImplementedError
+
+    def _reading(self) -> Reading | None:
+        """Return how a new encoder reads contexts, if the model has one."""
+        return None
 
     def _loss_scale(self) -> float:
         """Return by how much the model's losses exceed those of usual parameters."""
@@ -106,6 +112,7 @@ class ModelState(SharedParameters, Lifecycle):
         self.wv._set_tables(
             {name: array for name, array in arrays.items() if not name.startswith(STATE)},
             residual=getattr(self, "residual", None),
+            reading=self._reading() if self.wv.encoder is None else None,
         )
         state = {name.removeprefix(STATE): a for name, a in arrays.items() if name.startswith(STATE)}
         self._optimiser_state = state or None

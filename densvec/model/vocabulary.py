@@ -11,7 +11,15 @@ import numpy as np
 
 from densvec.corpora import check_corpus
 from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule
-from densvec.text.vocabulary import RawVocabulary, Vocabulary, grow, scan, select
+from densvec.text.vocabulary import (
+    RawVocabulary,
+    Vocabulary,
+    auto_sample,
+    grow,
+    keep_probabilities,
+    scan,
+    select,
+)
 
 __all__ = ["VocabularyBuilding", "check_sources"]
 
@@ -189,10 +197,12 @@ class VocabularyBuilding(ModelState):
         1
         """
         min_count = self.min_count if min_count is None else min_count
-        sample = self.sample if sample is None else sample
         vocabulary = self._choose(update, min_count, trim_rule, allow_empty=dry_run)
+        given, sample = sample, self._chosen_sample(vocabulary) if sample is None else sample
         if not dry_run:
-            self.min_count, self.sample = min_count, sample
+            self.min_count = min_count
+            self._auto_sample = self._auto_sample and given is None
+            self.sample = sample
             self.effective_min_count = vocabulary.effective_min_count
             self._set_vocabulary(vocabulary, update)
             if not keep_raw_vocab:
@@ -308,4 +318,15 @@ class VocabularyBuilding(ModelState):
             self.wv = self._new_keyed()
         self.wv._set_keys(vocabulary.words, dict(vocabulary.index))
         self.wv.expandos["count"] = vocabulary.counts
+        self.sample = self._chosen_sample(vocabulary)
+        keep = keep_probabilities(vocabulary.counts, self.sample)
+        self.wv.expandos["keep"] = keep.astype(np.float32)  # contexts are read by it
         self.wv.allocate_vecattrs()  # other attributes have no value for new words yet
+
+    def _chosen_sample(self, vocabulary: Vocabulary) -> float:
+        """Return the threshold of thinning: the one given, or, with "auto", the one that suits the text."""
+        if not self._auto_sample:
+            return float(self.sample)
+        sample = auto_sample(int(vocabulary.counts.sum()))
+        logger.info("sample=%.3g suits a text of %i known words", sample, vocabulary.counts.sum())
+        return sample

@@ -1,6 +1,7 @@
 from typing import Any
 
 from densvec._corpus import Chunk
+from densvec.reading import Reading
 from densvec.types import Array
 
 WEIGHT_NAMES: tuple[str, ...]
@@ -16,6 +17,7 @@ class Kernel:
         kl_weight: float,
         nearness: float = 0.0,
         residual: bool = False,
+        reading: Reading | None = None,
         workers: int = 1,
         instruction_set: str | None = None,
     ) -> None: ...

@@ -11,7 +11,7 @@ A check of the gradients runs the same step: into other arrays, at rates below 0
 from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, isfinite, pow, sqrt
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from densvec.native._bsg_encoder cimport complete_posterior, encode, find_distinct, propagate
 from densvec.native._bsg_step cimport WEIGHTS, Optimiser, Rates, Scratch, Step, Tables, Tile, Totals
@@ -24,6 +24,7 @@ from densvec.native._windows cimport (
 import numpy as np
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
+from densvec.reading import Reading
 from densvec.training.settings import (
     ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SHRINKAGE,
     TYPICAL_MEMORY,
@@ -176,6 +177,46 @@ cdef void cover(Step* step, int positives, REAL* sums) noexcept nogil:  # INOUT:
                                       &descent, D)
 
 
+cdef void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: scratch.narrowing
+    """Replace what centre i's posterior narrows its prior by with the slope of its score (see `Objective`).
+
+    The words just outside the window, which the posterior has not read, lie at squared distances x from its
+    mean and x_w from its prior's. With r the ratio of its variance to the prior's, the score is
+
+        (x_w log r + x / r) / mean of x_w
+    """
+    cdef int D = step.size, left = step.windows.left[i], right = step.windows.right[i], beyond = 0, k, d
+    cdef REAL squares[2]
+    cdef double x, x_w, total = 0
+    loops, windows, s, means, mean = step.loops, &step.windows, step.scratch, step.tables.means, step.q.mean
+    prior = means + <size_t> windows.tokens[i] * D
+    if windows.left[left] < left:  # which is not where the sentence begins
+        s.addresses[beyond] = means + <size_t> windows.tokens[left - 1] * D
+        beyond += 1
+    if windows.right[right] > right:
+        s.addresses[beyond] = means + <size_t> windows.tokens[right + 1] * D
+        beyond += 1
+    if beyond:
+        loops.distances(squares, s.addresses, prior, beyond, D)
+        for k in range(beyond):
+            total += squares[k]
+    if not 0 < total < INFINITY:
+        memset(s.narrowing, 0, step.spread * sizeof(REAL))
+    elif step.spread == 1:
+        x = 0
+        loops.distances(squares, s.addresses, mean, beyond, D)
+        for k in range(beyond):
+            x += squares[k]
+        s.narrowing[0] = <REAL> (x / total - 1 / s.narrowing[0])
+    else:
+        for d in range(D):
+            x = x_w = 0
+            for k in range(beyond):
+                x += (s.addresses[k][d] - mean[d]) * (s.addresses[k][d] - mean[d])
+                x_w += (s.addresses[k][d] - prior[d]) * (s.addresses[k][d] - prior[d])
+            s.narrowing[d] = <REAL> ((x - x_w / s.narrowing[d]) * D / total)
+
+
 cdef void compare(Step* step) noexcept nogil:
     """Take a tile's centres one by one: loss, gradient of the posterior, changes of the priors."""
     cdef int D = step.size, spread = step.spread, first = step.tile.first, last = step.tile.last
@@ -197,6 +238,8 @@ cdef void compare(Step* step) noexcept nogil:
         count = list_targets(windows, i, s.rows)
         s.rows[count] = windows.tokens[i]
         complete_posterior(step, i)
+        if step.narrows:
+            score_narrowing(step, i)
         score_rows(step, count + 1)
         hinge = hinge_of(step.loops, windows, i, step.margin, s.scores, s.weights, s.shares)
         s.shares[count] = step.kl_weight
@@ -211,11 +254,17 @@ cdef void compare(Step* step) noexcept nogil:
         move_rows(step, 0, count, &step.rates.contrast)
         if step.residual:
             move_centre(step, count)
+        if step.narrows:  # its variance follows its prior's: only its shift says how wide that must be
+            q.variance = s.prior_variance
         move_rows(step, count, count + 1, &step.rates.prior)
+        q.variance = s.variance
         if step.trains:
             cover(step, positives, sums)
             pairs += positives
 
+        if step.narrows:  # the score alone teaches it how far
+            memcpy(q.d_log_variance, s.narrowing, spread * sizeof(REAL))
+            continue
         # d KL / d log v_q = v_q / v_p / 2, which move_rows has added, - 1/2; no slope at log v_q's bounds
         for d in range(spread):
             q.d_log_variance[d] -= <REAL> (step.kl_weight * (D // spread) / 2)
@@ -342,9 +391,11 @@ cdef class Workspace:
         s.places = integers(4 * <size_t> halo)
         s.inputs = numbers(halo, E)
         s.projected, s.d_projected = numbers(halo, 2 * units), numbers(halo, 2 * units)
+        s.reads = numbers(TILE, rows)
         s.hidden = numbers(TILE, units)
         s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
         s.variance, s.steepness = numbers(spread), numbers(spread)
+        s.prior_variance, s.narrowing = numbers(spread), numbers(spread)
         for w in range(WEIGHTS):
             s.d_weights[w] = numbers(step.lengths[w])
         s.rows = integers(rows)
@@ -369,7 +420,7 @@ cdef class Kernel:
     cdef readonly str instruction_set
 
     def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0,
-                 bint residual=False, int workers=1, str instruction_set=None):
+                 bint residual=False, reading=None, int workers=1, str instruction_set=None):
         self.arrays = {**arrays, **state}  # keeps them alive
         self.nearness = nearness
         self.workspaces = [Workspace() for _ in range(workers)]
@@ -398,6 +449,9 @@ cdef class Kernel:
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs = units, outputs
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
+        reading = reading or Reading()
+        step.window, step.nearness, step.saturation = reading.window, reading.nearness, reading.saturation
+        step.narrows = reading.narrowing
         step.low, step.high = LOG_VARIANCE_BOUNDS
         step.tables = self._tables(arrays)
         cdef Optimiser* optimiser = &step.optimiser

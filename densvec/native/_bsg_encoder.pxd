@@ -4,6 +4,7 @@ A tile's encoder is a few matrix products: the layer is linear before the relu, 
 projected once and a (centre, context) pair costs one vector addition.
 """
 
+from libc.math cimport fabs, isinf, log1p
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
@@ -57,15 +58,34 @@ cdef inline int find_distinct(const int* tokens, int count, Scratch* scratch) no
     return distinct
 
 
+cdef inline void weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
+    """Say how much each position of centre i's window counts in its sum; see `densvec.reading.Reading`."""
+    cdef int left = step.windows.left[i], count = positive_count(&step.windows, i) + 1, j
+    cdef double total = 0, scale, slope = 2 * step.nearness / (step.window + 1)
+    for j in range(count):
+        weights[j] = <REAL> (1 + step.nearness - slope * (i - left - j if left + j < i else left + j - i))
+    weights[i - left] = 0
+    if isinf(step.saturation):
+        return
+    for j in range(count):
+        total += weights[j]
+    scale = (2 * step.window + step.saturation) / (total + step.saturation)
+    for j in range(count):
+        weights[j] *= <REAL> scale
+
+
 cdef inline void encode(Step* step) noexcept nogil:
     """Infer the posteriors of a tile.
 
     For the centre i with the words j of its window, and x their embeddings:
 
-        hidden_i                   = sum_j relu(x_j @ context_layer + x_i @ centre_layer)
+        hidden_i                   = sum_j weight_ij relu(x_j @ context_layer + x_i @ centre_layer)
         mean_i, log_variance_i     = hidden_i @ heads + biases
+
+    Where posteriors narrow their priors, the column of the log-variance is hidden_i @ abs(variance_head)
+    instead.
     """
-    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
+    cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i, d
     cdef size_t units = step.units, outputs = step.outputs
     cdef int first = step.tile.first, last = step.tile.last
     cdef int low = step.tile.low, distinct = step.tile.distinct
@@ -76,30 +96,40 @@ cdef inline void encode(Step* step) noexcept nogil:
     copy_columns(s.layers + units, 2 * units, weights[CENTRE_LAYER], H, E, H)
     copy_columns(s.heads, outputs, weights[MEAN_HEAD], D, H, D)
     copy_columns(s.heads + D, outputs, weights[VARIANCE_HEAD], spread, H, spread)
+    if step.narrows:
+        for i in range(H):
+            for d in range(spread):
+                s.heads[i * outputs + D + d] = <REAL> fabs(s.heads[i * outputs + D + d])
 
     # projected = embeddings[words] @ layers
     for i in range(distinct):
         memcpy(s.inputs + <size_t> i * E, tables.embeddings + <size_t> s.words[i] * E, E * sizeof(REAL))
     gemm(c'N', c'N', distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, 0, s.projected, 2 * units)
 
-    # hidden[i] = relu(projected[window of i] as contexts + projected[i] as a centre).sum(0)
+    # hidden[i] = (reads[i] * relu(projected[window of i] as contexts + projected[i] as a centre)).sum(0)
     for i in range(first, last):
+        reads = s.reads + (i - first) * <size_t> (windows.widest + 1)
+        weigh_context(step, i, reads)
         step.loops.relu_sum(
             s.hidden + (i - first) * units, s.projected, s.projected + (2 * s.slots[i - low] + 1) * units,
-            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i],
+            s.slots + windows.left[i] - low, reads, positive_count(windows, i) + 1, i - windows.left[i],
             2 * units, units,
         )
 
     # posteriors = hidden @ heads + biases
     for i in range(last - first):
         memcpy(s.posteriors + i * outputs, weights[MEAN_BIAS], D * sizeof(REAL))
-        memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
+        if step.narrows:
+            memset(s.posteriors + i * outputs + D, 0, spread * sizeof(REAL))
+        else:
+            memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
     gemm(c'N', c'N', last - first, outputs, H, s.hidden, units, s.heads, outputs, 1, s.posteriors, outputs)
 
 
 cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     """Set step.q to the posterior of centre i.
 
+        log_variance   = -log(1 + the column of the log-variance)                  if it narrows its prior
         log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
         variance       = exp(log_variance, within bounds)
 
@@ -112,6 +142,11 @@ cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     loops, q, s, tables = step.loops, &step.q, step.scratch, &step.tables
     q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
     q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
+    if step.narrows:
+        for d in range(spread):
+            s.narrowing[d] = 1 + q.log_variance[d]
+            q.log_variance[d] = <REAL> -log1p(q.log_variance[d])
+        loops.exponential(s.prior_variance, tables.log_variances + word * spread, spread)
     if step.residual:
         loops.add_scaled(q.mean, 1, tables.means + word * D, D)
         loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)
@@ -125,7 +160,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
 
         d_heads     = hidden^T @ d_posteriors,  d_biases = d_posteriors.sum(0)
         d_hidden    = d_posteriors @ heads^T
-        d_projected = d_hidden wherever the relu of a (centre, context) pair was on, for both of them
+        d_projected = weight * d_hidden wherever the relu of a (centre, context) pair was on, for both of them
         d_layers    = inputs^T @ d_projected,   d_inputs = d_projected @ layers^T
     """
     cdef int E = step.inputs, H = step.hidden, D = step.size, spread = step.spread, i
@@ -142,6 +177,10 @@ cdef inline void propagate(Step* step) noexcept nogil:
     for i in range(tile):
         loops.add_scaled(d_weights[MEAN_BIAS], 1, s.d_posteriors + i * outputs, D)
         loops.add_scaled(d_weights[VARIANCE_BIAS], 1, s.d_posteriors + i * outputs + D, spread)
+    if step.narrows:  # the score is the variance head's alone, which has no bias then
+        memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
+        for i in range(tile):
+            memset(s.d_posteriors + i * outputs + D, 0, spread * sizeof(REAL))
     gemm(c'N', c'T', tile, units, outputs, s.d_posteriors, outputs, s.heads, outputs, 0, s.hidden, units)
 
     # The relus
@@ -150,9 +189,9 @@ cdef inline void propagate(Step* step) noexcept nogil:
         centre = (2 * s.slots[i - low] + 1) * units
         loops.relu_sum_back(
             s.d_projected, s.d_projected + centre, s.projected, s.projected + centre,
-            s.hidden + (i - first) * units,
-            s.slots + windows.left[i] - low, positive_count(windows, i) + 1, i - windows.left[i],
-            2 * units, units,
+            s.hidden + (i - first) * units, s.slots + windows.left[i] - low,
+            s.reads + (i - first) * <size_t> (windows.widest + 1), positive_count(windows, i) + 1,
+            i - windows.left[i], 2 * units, units,
         )
 
     # The layers; inputs become their gradients
@@ -163,3 +202,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
     copy_columns(d_weights[CENTRE_LAYER], H, s.d_layers + units, 2 * units, E, H)
     copy_columns(d_weights[MEAN_HEAD], D, s.d_heads, outputs, H, D)
     copy_columns(d_weights[VARIANCE_HEAD], spread, s.d_heads + D, outputs, H, spread)
+    if step.narrows:  # by its absolute values
+        for i in range(H * spread):
+            if step.tables.weights[VARIANCE_HEAD][i] < 0:
+                d_weights[VARIANCE_HEAD][i] *= -1

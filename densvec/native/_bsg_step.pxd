@@ -58,9 +58,12 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     int* places                  # hash table of words to slots, at most 4 places per position; -1: free
     REAL* inputs                 # (distinct, E); their gradients replace them on the way back
     REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
+    REAL* reads                  # (tile, widest + 1) how much each position of a window counts in its sum
     REAL* hidden                 # (tile, units); its gradient replaces it
     REAL* posteriors             # (tile, outputs) mean, then log-variance
     REAL* variance               # (spread,) of one centre's posterior
+    REAL* prior_variance         # (spread,) of its prior, where it narrows that
+    REAL* narrowing              # (spread,) its precision over its prior's; then its score's slope by that
     REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
     REAL* d_layers
     REAL* d_heads
@@ -90,6 +93,10 @@ cdef struct Step:                # everything that a step needs
     size_t outputs               # D + spread in whole vectors: the row of the heads
     int lengths[WEIGHTS]
     bint residual                # whether a posterior is its prior, shifted by the encoder
+    int window                   # words on either side; this and the next three: `densvec.reading.Reading`
+    double nearness              # how much more near words count in the encoder's sum
+    double saturation            # words after which a context has said half of what it can
+    bint narrows                 # whether its precision is 1 + hidden @ abs(variance_head) times its prior's
     double low                   # bounds of a posterior's log-variance
     double high
     double margin

@@ -72,11 +72,12 @@ typedef struct {
          (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives, const REAL *weights,    \
           REAL margin, int count, int n))                                                                    \
     LOOP(void, relu_sum,                                                                                     \
-         (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, int count, int skip,    \
-          int stride, int n))                                                                                \
+         (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, const REAL *weights,    \
+          int count, int skip, int stride, int n))                                                                                \
     LOOP(void, relu_sum_back,                                                                                \
          (REAL *d_contexts, REAL *d_centre, const REAL *contexts, const REAL *centre,                      \
-          const REAL *d_hidden, const int *slots, int count, int skip, int stride, int n))                   \
+          const REAL *d_hidden, const int *slots, const REAL *weights, int count, int skip, int stride,      \
+          int n))                                                                                            \
     LOOP(void, pull,                                                                                         \
          (REAL *into, REAL *d_mean, const REAL *row, const REAL *mean, REAL gain, REAL step, int n))       \
     LOOP(void, pull_rows,                                                                                    \

@@ -31,10 +31,10 @@ cdef extern from "_vector.h" nogil:
         REAL (*hinge)(REAL* pulls, REAL* pushes, const REAL* positives, const REAL* negatives,
                       const REAL* weights, REAL margin, int count, int n) noexcept nogil
         void (*relu_sum)(REAL* hidden, const REAL* contexts, const REAL* centre, const int* slots,
-                         int count, int skip, int stride, int n) noexcept nogil
+                         const REAL* weights, int count, int skip, int stride, int n) noexcept nogil
         void (*relu_sum_back)(REAL* d_contexts, REAL* d_centre, const REAL* contexts, const REAL* centre,
-                              const REAL* d_hidden, const int* slots, int count, int skip, int stride,
-                              int n) noexcept nogil
+                              const REAL* d_hidden, const int* slots, const REAL* weights, int count,
+                              int skip, int stride, int n) noexcept nogil
         void (*pull)(REAL* into, REAL* d_mean, const REAL* row, const REAL* mean, REAL gain, REAL step,
                      int n) noexcept nogil
         void (*pull_rows)(REAL* const* into, REAL* d_mean, REAL* const* rows, const REAL* mean,

@@ -31,27 +31,29 @@ TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *re
 /* One block of columns of relu_sum: its sum stays in registers over the whole window. */
 INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL *restrict contexts,
                                                const REAL *restrict centre, const int *restrict slots,
-                                               int count, int skip, int stride) {
+                                               const REAL *restrict weights, int count, int skip,
+                                               int stride) {
     REAL sum[LANES] = {0};
     for (int j = 0; j < count; j++) {
         const REAL *context = contexts + (size_t)slots[j] * stride;
+        REAL weight = weights[j];
         if (j == skip) continue;
 #pragma omp simd
         for (int d = 0; d < LANES; d++) {
             REAL pre = context[d] + centre[d];
-            sum[d] += pre > 0 ? pre : 0;
+            sum[d] += weight * (pre > 0 ? pre : 0);
         }
     }
     memcpy(hidden, sum, sizeof sum);
 }
 
-/* hidden = relu(contexts[slots] + centre).sum(0), but for slots[skip]
- * contexts: (any, n), rows `stride` apart.  slots: (count,)  n: a multiple of LANES */
+/* hidden = (weights * relu(contexts[slots] + centre)).sum(0), but for slots[skip]
+ * contexts: (any, n), rows `stride` apart.  slots, weights: (count,)  n: a multiple of LANES */
 TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts,
-                                  const REAL *restrict centre, const int *restrict slots, int count, int skip,
-                                  int stride, int n) {
+                                  const REAL *restrict centre, const int *restrict slots,
+                                  const REAL *restrict weights, int count, int skip, int stride, int n) {
     for (int d = 0; d < n; d += LANES)
-        LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, count, skip, stride);
+        LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, weights, count, skip, stride);
 }
 
 /* One block of columns of relu_sum_back. */
@@ -59,17 +61,19 @@ INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, R
                                                     const REAL *restrict contexts,
                                                     const REAL *restrict centre,
                                                     const REAL *restrict d_hidden, const int *restrict slots,
-                                                    int count, int skip, int stride) {
+                                                    const REAL *restrict weights, int count, int skip,
+                                                    int stride) {
     REAL gain[LANES], sum[LANES];
     memcpy(gain, d_hidden, sizeof gain); /* a load under a condition would be a branch */
     memcpy(sum, d_centre, sizeof sum);
     for (int j = 0; j < count; j++) {
         const REAL *context = contexts + (size_t)slots[j] * stride;
         REAL *restrict d_context = d_contexts + (size_t)slots[j] * stride;
+        REAL weight = weights[j];
         if (j == skip) continue;
 #pragma omp simd
         for (int d = 0; d < LANES; d++) {
-            REAL on = context[d] + centre[d] > 0 ? gain[d] : 0;
+            REAL on = weight * (context[d] + centre[d] > 0 ? gain[d] : 0);
             d_context[d] += on;
             sum[d] += on;
         }
@@ -77,15 +81,16 @@ INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, R
     memcpy(d_centre, sum, sizeof sum);
 }
 
-/* The same as relu_sum, backwards: wherever a unit was on, d_contexts[slots[j]] and d_centre gain d_hidden.
+/* The same as relu_sum, backwards: wherever a unit was on, d_contexts[slots[j]] and d_centre gain
+ * weights[j] * d_hidden.
  * d_contexts, d_centre: INOUT */
 TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict d_centre,
                                        const REAL *restrict contexts, const REAL *restrict centre,
-                                       const REAL *restrict d_hidden, const int *restrict slots, int count,
-                                       int skip, int stride, int n) {
+                                       const REAL *restrict d_hidden, const int *restrict slots,
+                                       const REAL *restrict weights, int count, int skip, int stride, int n) {
     for (int d = 0; d < n; d += LANES)
         LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots,
-                                  count, skip, stride);
+                                  weights, count, skip, stride);
 }
 
 /* d_mean += gain * (mean - row);  into += step * (mean - row) */

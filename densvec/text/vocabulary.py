@@ -434,6 +434,20 @@ def _why_empty(
     return f"min_count={min_count} leaves no words: {facts}; lower min_count or use a larger corpus"
 
 
+def auto_sample(words: int) -> float:
+    """Return the threshold of thinning that suits a text of so many words: 1e-4 from ten million on.
+
+    Less text is thinned less, by the root of its length, and words with fewer than a hundred occurrences never: the
+    threshold that suits millions of words would leave nothing of nine sentences.
+
+    Examples
+    --------
+    >>> [auto_sample(words) for words in (17_000_000, 1_000_000, 100_000, 1000, 30)]
+    [0.0001, 0.000316..., 0.001, 0.04, 0.5]
+    """
+    return float(min(0.5, max(1e-4, np.sqrt(0.1 / max(1, words)), 40 / max(1, words))))
+
+
 def keep_probabilities(counts: ArrayLike, sample: float, total: int | None = None) -> NDArray[np.float64]:
     """Return the probability of keeping an occurrence of each word when frequent words are thinned.
 

@@ -198,7 +198,7 @@ def thread_limits(backend: Backend, workers: int) -> Iterator[None]:
     """Give BLAS one thread in each of several workers, or torch those that do not prepare chunks for it."""
     limits: AbstractContextManager[Any] = backend.threads(max(1, workers - PREPARING))
     if backend.concurrent:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         limits = threadpool_limits(1, user_api="blas")
     with limits:

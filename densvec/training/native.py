@@ -97,6 +97,7 @@ class BayesianSkipGramBackend(NativeBackend):
             kl_weight=objective.kl_weight,
             nearness=objective.nearness,
             residual=wv.encoder.residual,
+            reading=wv.encoder.reading,
             workers=workers,
         )
         super().__init__(tables, kernel)

@@ -12,6 +12,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from densvec._corpus import Chunk
 from densvec.encoder import LOG_VARIANCE_BOUNDS, Encoder
+from densvec.reading import Reading
 from densvec.training.settings import SHRINKAGE, Objective, Rates
 
 WEIGHTS = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
@@ -28,6 +29,7 @@ def make_wv(
     dtype=np.float64,
     scale=0.5,
     residual=False,
+    reading=None,
 ):
     """Random tables in the shape of a KeyedDensities: all that a backend reads of one."""
     rng = np.random.default_rng(seed)
@@ -46,6 +48,7 @@ def make_wv(
         variance_head=draw(hidden, width),
         variance_bias=draw(width),
         residual=residual,
+        reading=reading or Reading(),
     )
     return SimpleNamespace(vectors=draw(words, dimensions), log_variances=draw(words, width), encoder=encoder)
 
@@ -83,7 +86,28 @@ def windows_of(chunk):
                 yield chunk.tokens[i], contexts
 
 
-def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
+def narrowing_score(means, word, mean, gain, beyond):
+    """The score of a posterior's precision, 1 + gain times its prior's, on words that it has not read."""
+    if not beyond:
+        return 0.0
+    p = sum((means[word] - means[c]) ** 2 for c in beyond)
+    q = sum((mean - means[c]) ** 2 for c in beyond)
+    if not p.sum():
+        return 0.0
+    if len(gain) == 1:
+        p, q = p.mean(), q.mean()
+    ratio = 1 / (1 + gain)
+    return ((p * ratio.log() + q / ratio) / p.mean()).sum()
+
+
+def goes_along(gaussian, prior_mean, log_prior, mean, log_variance):
+    """What is 0, but gives KL[q‖w] the derivative that it has when q's variance goes with w's."""
+    prior = gaussian(prior_mean, log_prior)
+    along = gaussian(mean, log_prior + (log_variance - log_prior).detach())
+    return kl_divergence(along, prior) - kl_divergence(gaussian(mean, log_variance), prior)
+
+
+def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):  # noqa: C901
     """Loss, hinge, kl, centres and gradients of Eq. 7, pair by pair, as the paper writes it."""
     t = {
         name: torch.tensor(array, dtype=torch.float64, requires_grad=True)
@@ -104,6 +128,8 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
             t["means"][word], log_variance if hinge_moves_log_variances else log_variance.detach()
         )
 
+    reading = wv.encoder.reading
+    descended = torch.zeros((), dtype=torch.float64)  # what is learnt by, but is no part of the loss
     hinge = torch.zeros((), dtype=torch.float64)
     kl = torch.zeros((), dtype=torch.float64)
     centres = pair = 0
@@ -114,15 +140,24 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
             if not contexts:
                 continue
             word = chunk.tokens[i]
-            hidden = sum(
-                torch.relu(torch.cat([t["embeddings"][chunk.tokens[j]], t["embeddings"][word]]) @ layer)
-                for j in contexts
+            weights = reading.weights([abs(i - j) for j in contexts])
+            hidden = float(reading.scale(weights.sum())) * sum(
+                weight
+                * torch.relu(torch.cat([t["embeddings"][chunk.tokens[j]], t["embeddings"][word]]) @ layer)
+                for j, weight in zip(contexts, weights, strict=True)
             )
             mean = hidden @ t["mean_head"] + t["mean_bias"]
             log_variance = hidden @ t["variance_head"] + t["variance_bias"]
             if wv.encoder.residual:
                 mean = mean + t["means"][word]
                 log_variance = log_variance + t["log_variances"][word].detach()
+            if reading.narrowing:
+                gain = hidden.detach() @ t["variance_head"].abs()
+                log_variance = t["log_variances"][word].detach() - gain.detach().log1p()
+                beyond = [chunk.tokens[j] for j in (i - radius - 1, i + radius + 1) if a <= j < b]
+                descended = descended + narrowing_score(
+                    t["means"].detach(), word, mean.detach(), gain, beyond
+                )
             q = gaussian(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
             for j in contexts:
                 negatives = chunk.negatives[i] if chunk.pairing == "shared" else chunk.negatives[pair]
@@ -133,16 +168,25 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):
                     hinge = hinge + weight * violation / len(negatives)
                 pair += 1
             kl = kl + kl_divergence(q, prior(word))
+            if reading.narrowing:
+                log_prior = t["log_variances"][word]
+                both = goes_along(
+                    gaussian, t["means"][word].detach(), log_prior, mean.detach(), log_variance.detach()
+                )
+                descended = descended + objective.kl_weight * both
             centres += 1
     loss = hinge + objective.kl_weight * kl
     if centres:
-        loss.backward()
+        (loss + descended).backward()
     gradients = {name: np.zeros(x.shape) if x.grad is None else x.grad.numpy() for name, x in t.items()}
     return loss.item(), hinge.item(), kl.item(), centres, gradients
 
 
 # windows at either end of a sentence, one-word and empty sentences, a word repeated and as its own context
 SENTENCES = [[0, 1, 2, 3, 4, 5, 6], [7], [], [1, 1], [2, 3, 2, 2, 8, 3, 2], [9, 0, 9]]
+
+
+NARROWING = Reading(3, nearness=1.0, saturation=5.0, thinned=True, narrowing=True)
 
 
 class BackendCases:
@@ -169,17 +213,29 @@ class BackendCases:
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     @pytest.mark.parametrize("pairing", ["shared", "paired"])
     @pytest.mark.parametrize(
-        ("negative", "residual", "nearness"), [(1, False, 0.0), (3, False, 1.0), (3, True, 0.4)]
+        ("negative", "residual", "nearness", "reading"),
+        [
+            (1, False, 0.0, None),
+            (3, False, 1.0, None),
+            (3, True, 0.4, None),
+            (3, True, 1.0, Reading(3, nearness=1.0, saturation=5.0, narrowing=True)),
+            (2, True, 0.4, Reading(3, nearness=0.4, narrowing=True)),
+            (2, False, 0.0, Reading(3, saturation=0.5)),
+        ],
     )
-    def test_loss_and_gradients_are_those_of_eq_7(self, covariance, pairing, negative, residual, nearness):
-        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
+    def test_loss_and_gradients_are_those_of_eq_7(
+        self, covariance, pairing, negative, residual, nearness, reading
+    ):
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual, reading=reading)
         chunk = make_chunk(SENTENCES, window=3, negative=negative, pairing=pairing)
         self.check_gradients(chunk, wv, Objective(margin=5.0, pairing=pairing, nearness=nearness))
 
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
-    @pytest.mark.parametrize("residual", [False, True])
-    def test_log_variances_follow_their_posteriors_and_the_hinge_at_two_rates(self, covariance, residual):
-        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
+    @pytest.mark.parametrize(("residual", "reading"), [(False, None), (True, None), (True, NARROWING)])
+    def test_log_variances_follow_their_posteriors_and_the_hinge_at_two_rates(
+        self, covariance, residual, reading
+    ):
+        wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual, reading=reading)
         chunk, objective, alpha = make_chunk(SENTENCES, window=3, negative=3), Objective(), 1e-8
         whole = eq7(chunk, wv, objective)[-1]["log_variances"]
         own = eq7(chunk, wv, objective, hinge_moves_log_variances=False)[-1]["log_variances"]
@@ -232,13 +288,21 @@ class BackendCases:
             seed=data.draw(st.integers(0, 99)),
             radii=np.array(radii, dtype=np.int32),
         )
+        residual = data.draw(st.booleans())
+        reading = Reading(
+            window=4,
+            nearness=data.draw(st.sampled_from([0.0, 0.5, 1.0])),
+            saturation=data.draw(st.sampled_from([0.5, 5.0, np.inf])),
+            narrowing=residual and data.draw(st.booleans()),
+        )
         wv = make_wv(
             words,
             data.draw(st.integers(1, 5)),
             embedding=data.draw(st.integers(1, 5)),
             hidden=data.draw(st.integers(1, 5)),
             covariance=data.draw(st.sampled_from(["spherical", "diagonal"])),
-            residual=data.draw(st.booleans()),
+            residual=residual,
+            reading=reading,
             seed=data.draw(st.integers(0, 99)),
         )
         margin = data.draw(st.sampled_from([0.0, 1.0, 20.0]))

@@ -76,7 +76,7 @@ class TorchBackend(Backend):
         self._homes = bayesian_tables(wv)
         tensors = {name: torch.from_numpy(array).to(self.device) for name, array in self._homes.items()}
         self.tables = Rows(*(tensors.pop(name) for name in PER_WORD))
-        self.module = TorchStep(tensors, objective, wv.encoder.residual)
+        self.module = TorchStep(tensors, objective, wv.encoder.residual, wv.encoder.reading)
         self.optimiser = Optimiser(
             self.tables,
             dict(self.module.named_parameters()),
@@ -161,8 +161,9 @@ class TorchBackend(Backend):
         weights = dict(self.module.named_parameters())
         with self._autocast():
             losses, divergences, posteriors = self.module(batch, rows)
+        descended = losses.loss + self.module.score(batch, rows, posteriors)
         wanted = (*rows, *weights.values(), divergences)
-        found = torch.autograd.grad(losses.loss, wanted, allow_unused=True, materialize_grads=True)
+        found = torch.autograd.grad(descended, wanted, allow_unused=True, materialize_grads=True)
         gradients = Gradients(Rows(*found[:3]), dict(zip(weights, found[3:-1], strict=True)), found[-1])
         return Losses(*(value.detach() for value in losses)), rows, posteriors, gradients
 

@@ -59,6 +59,8 @@ class Minibatch:
     negative: int  # K; there are B·K negatives if they are shared, P·K if paired
     distances: Any  # (P,) how far the context word of each pair is from its centre
     radii: Any  # (P,) of the windows
+    beyond: Any  # (n,) the row of each word just outside of a window
+    beyond_of: Any  # (n,) the centre of that window, of 0 … B - 1
 
     def to(self, convert: Convert) -> Minibatch:
         """Return the minibatch with other arrays."""
@@ -71,6 +73,8 @@ class Minibatch:
             self.negative,
             convert(self.distances),
             convert(self.radii),
+            convert(self.beyond),
+            convert(self.beyond_of),
         )
 
 
@@ -107,8 +111,9 @@ def _minibatch(
     negatives: NDArray[np.int32],
 ) -> Minibatch:
     """Number the distinct words of centres and contexts (positions in the chunk) and of negatives (ids)."""
-    start = min(centres[0], contexts.min())
-    stop = max(centres[-1], contexts.max()) + 1
+    outside, outside_of = _beyond(chunk, centres)
+    start = min(centres[0], contexts.min(), outside.min(initial=centres[0]))
+    stop = max(centres[-1], contexts.max(), outside.max(initial=centres[-1])) + 1
     near, near_row = np.unique(chunk.tokens[start:stop], return_inverse=True)
     far, far_row = np.unique(negatives, return_inverse=True)
     slot = np.minimum(np.searchsorted(near, far), len(near) - 1)
@@ -133,7 +138,18 @@ def _minibatch(
         negative=negative,
         distances=np.abs(contexts - centres[owners]),
         radii=chunk.radii[centres][owners].astype(np.int64),
+        beyond=near_row[outside - start],
+        beyond_of=outside_of,
     )
+
+
+def _beyond(chunk: Chunk, centres: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions just outside of the centres' windows but in their sentences, and whose they are."""
+    sentence = np.searchsorted(chunk.sentences, centres, side="right") - 1
+    before, after = centres - chunk.radii[centres] - 1, centres + chunk.radii[centres] + 1
+    left = np.flatnonzero(before >= chunk.sentences[sentence])
+    right = np.flatnonzero(after < chunk.sentences[sentence + 1])
+    return np.concatenate((before[left], after[right])), np.concatenate((left, right))
 
 
 def _grouped(numbers: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

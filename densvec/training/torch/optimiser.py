@@ -175,13 +175,17 @@ def _own_slope(batch: Minibatch, rows: Rows, posteriors: Posteriors, gradients: 
     """Return the part of the log-variances' gradient that is KL[q‖w]'s, from the words' own posteriors."""
     fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
     kl_weights = gradients.divergences[: len(batch.centres), None]
-    own = kl_weights * fisher * (1 - _stretch(rows, batch.centres, *posteriors))
+    log_variance = posteriors.log_variance
+    if posteriors.gain is not None:  # a narrowing posterior's variance goes with its prior's
+        log_variance = rows.log_variances.index_select(0, batch.centres)
+    own = kl_weights * fisher * (1 - _stretch(rows, batch.centres, posteriors.mean, log_variance))
     return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
 
 
 def _stretches(batch: Minibatch, rows: Rows, posteriors: Posteriors) -> tuple[Tensor, Tensor]:
     """Return the sums of the words' stretches by the windows that they are in, (U, 1|D), and how many those are."""
-    mean, log_variance = (part.index_select(0, batch.pairs.centres) for part in posteriors)
+    mean = posteriors.mean.index_select(0, batch.pairs.centres)
+    log_variance = posteriors.log_variance.index_select(0, batch.pairs.centres)
     words = batch.pairs.words
     stretch = _stretch(rows, words, mean, log_variance)
     windows = rows.means.new_zeros(len(rows.means)).index_add_(0, words, rows.means.new_ones(len(words)))

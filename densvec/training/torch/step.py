@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -9,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
+from densvec.reading import Reading
 from densvec.training.settings import Objective
 from densvec.training.torch.links import dots, of_centres, of_words, totals_by_centre
 from densvec.training.torch.minibatch import Minibatch
@@ -29,6 +31,7 @@ class Posteriors(NamedTuple):
 
     mean: Tensor  # (B, D)
     log_variance: Tensor  # (B, 1|D)
+    gain: Tensor | None = None  # (B, 1|D) by which a narrowing encoder raises the prior's precision, less 1
 
 
 class Losses(NamedTuple):
@@ -46,10 +49,17 @@ class TorchStep(nn.Module):
     pair costs a gather, an addition and a relu instead of a product of its own.
     """
 
-    def __init__(self, weights: dict[str, Tensor], objective: Objective, residual: bool = False) -> None:
+    def __init__(
+        self,
+        weights: dict[str, Tensor],
+        objective: Objective,
+        residual: bool = False,
+        reading: Reading | None = None,
+    ) -> None:
         super().__init__()
         self.objective = objective
         self.residual = residual
+        self.reading = reading or Reading()
         self.context_layer = nn.Parameter(weights["context_layer"])  # (E, H)
         self.centre_layer = nn.Parameter(weights["centre_layer"])  # (E, H)
         self.mean_head = nn.Parameter(weights["mean_head"])  # (H, D)
@@ -60,7 +70,7 @@ class TorchStep(nn.Module):
     def forward(self, batch: Minibatch, rows: Rows) -> tuple[Losses, Tensor, Posteriors]:
         """Return the losses, and the divergences that they were made of, one for each of ``batch.uses``."""
         posteriors = self.posteriors(batch, rows)
-        divergences = self.divergences(batch, rows, *posteriors)
+        divergences = self.divergences(batch, rows, posteriors.mean, posteriors.log_variance)
         return self.losses(batch, divergences), divergences, posteriors
 
     def posteriors(self, batch: Minibatch, rows: Rows) -> Posteriors:
@@ -69,16 +79,61 @@ class TorchStep(nn.Module):
         from_context = embeddings @ self.context_layer  # (encoded, H)
         from_centre = F.embedding(batch.centres, embeddings) @ self.centre_layer  # (B, H)
         active = of_words(pairs, from_context).add_(of_centres(pairs, from_centre)).relu_()  # (P, H)
-        hidden = totals_by_centre(pairs, active)  # (B, H)
+        hidden = totals_by_centre(pairs, self._weighted(batch, active))  # (B, H)
         mean = hidden @ self.mean_head + self.mean_bias
-        log_variance = hidden @ self.variance_head + self.variance_bias
         dtype = embeddings.dtype  # autocast may have left it for the products; the divergences need it back
+        if self.reading.narrowing:
+            # The loss takes the variance as given; `score` alone teaches the head.
+            gain = (hidden.detach() @ self.variance_head.abs()).to(dtype)
+            prior = F.embedding(batch.centres, rows.log_variances.detach())
+            log_variance = (prior - gain.detach().log1p()).clamp(*LOG_VARIANCE_BOUNDS)
+            return Posteriors(mean.to(dtype) + F.embedding(batch.centres, rows.means), log_variance, gain)
+        log_variance = hidden @ self.variance_head + self.variance_bias
         mean, log_variance = mean.to(dtype), log_variance.to(dtype)
         if self.residual:
             mean = mean + F.embedding(batch.centres, rows.means)
             # given, not learnt: a prior that its posterior's hinge could widen would widen without end
             log_variance = log_variance + F.embedding(batch.centres, rows.log_variances.detach())
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
+
+    def _weighted(self, batch: Minibatch, active: Tensor) -> Tensor:
+        """Return the hidden vector of each pair times its weight in the sum; see `Reading`."""
+        reading, pairs = self.reading, batch.pairs
+        if not reading.nearness and math.isinf(reading.saturation):
+            return active
+        weights = 1 + reading.nearness * (1 - 2 * batch.distances.to(active.dtype) / (reading.window + 1))
+        if not math.isinf(reading.saturation):
+            totals = weights.new_zeros(len(batch.centres)).index_add_(0, pairs.centres, weights)
+            scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
+            weights = weights * scale.index_select(0, pairs.centres)
+        weighted: Tensor = active * weights[:, None]
+        return weighted
+
+    def score(self, batch: Minibatch, rows: Rows, posteriors: Posteriors) -> Tensor:
+        """Return what a narrowing encoder's variances are taught by, and how they move the priors'; 0 for any other.
+
+        It is no part of the loss that is reported; see `Objective`.
+        """
+        if posteriors.gain is None:
+            return posteriors.mean.new_zeros(())
+        gain, means = posteriors.gain, rows.means.detach()
+        beyond = F.embedding(batch.beyond, means)
+        of_prior = beyond - F.embedding(batch.centres, means).index_select(0, batch.beyond_of)
+        of_posterior = beyond - posteriors.mean.detach().index_select(0, batch.beyond_of)
+        nothing = torch.zeros_like(posteriors.mean)
+        p = nothing.index_add(0, batch.beyond_of, of_prior.square())
+        q = nothing.index_add(0, batch.beyond_of, of_posterior.square())
+        total = p.mean(1, keepdim=True)
+        if gain.shape[1] == 1:
+            p, q = total, q.mean(1, keepdim=True)
+        known = total > 0
+        total = torch.where(known, total, 1)
+        score = torch.where(known, (q * (1 + gain) - p * gain.log1p()) / total, 0).sum()
+        # A narrowing posterior's variance goes with its prior's, so KL[q‖w] moves the prior's by the shift alone.
+        log_prior = F.embedding(batch.centres, rows.log_variances)
+        fisher = 0.5 * means.shape[1] / gain.shape[1]
+        slope = fisher * ((posteriors.log_variance - log_prior.detach()).exp() - 1)
+        return score + self.objective.kl_weight * (slope * log_prior).sum()
 
     def divergences(self, batch: Minibatch, rows: Rows, mean: Tensor, log_variance: Tensor) -> Tensor:
         """Return KL[q‖N(word)] of each centre's posterior q to every word in its loss: (n,).

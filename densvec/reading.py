@@ -1,0 +1,149 @@
+"""How an encoder reads a context: which words count, how much each of them, and when more words say nothing new."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from densvec.types import Floats, Integers
+
+__all__ = ["Reading", "Spans"]
+
+
+class Spans(NamedTuple):
+    """The context words of many centres: those of centre i are ``places[offsets[i]:offsets[i + 1]]``."""
+
+    places: Integers
+    offsets: Integers
+    weights: Floats
+
+    def rows(self, tokens: Integers) -> tuple[Integers, Integers, Floats]:
+        """Return the words themselves, with offsets and weights."""
+        return tokens[self.places], self.offsets, self.weights
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The definition of an encoder's sum over the context, the same in training and in use.
+
+    Training reads thinned text, in which a frequent word is seldom left. A context that is not thinned is read as
+    if it were: each word c_j counts with the probability `keep` of being left, and lies as far from the centre as
+    it does on average in thinned text, d_j = 1 + Σ keep over the words between. Words with d_j < window + 1 belong
+    to the window. Their weights are::
+
+        a_j = keep_j · (1 + nearness · (1 − 2 d_j / (window + 1)))
+
+    and the hidden vectors are summed by s · Σ_j a_j relu(…), with s = (2 window + saturation) / (Σ_j a_j +
+    saturation): a full window counts as it stands, shorter ones a little more than their share, and however long a
+    context is, the sum stays below 1 + saturation / (2 window) times that of a full window of the same words.
+
+    The defaults are the paper's: every word counts 1, the `window` words on either side are read, and their sum
+    is taken as it is.
+
+    Parameters
+    ----------
+    window : int
+        Words on either side of a centre.
+    nearness : float
+        How much more near words count, from 0 to 1.
+    saturation : float
+        Words after which a context has said half of what it can; infinity is the plain sum.
+    thinned : bool
+        Whether words count by their probability of staying in the thinned text.
+    narrowing : bool
+        Whether a posterior's variance is its prior's over 1 + h·|variance_head|, so that contexts can only narrow
+        it, instead of what the head and its bias give.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from densvec.reading import Reading
+    >>> reading = Reading(window=2, nearness=1.0, saturation=5.0, thinned=True)
+    >>> reading.weights([1, 2]).round(2)
+    array([1.33, 0.67])
+    >>> float(reading.scale(4.0)), float(reading.scale(1000.0)) * 1000
+    (1.0, 8.95...)
+    """
+
+    window: int = 5
+    nearness: float = 0.0
+    saturation: float = math.inf
+    thinned: bool = False
+    narrowing: bool = False
+
+    @classmethod
+    def of_thinned_text(cls, window: int, nearness: float) -> Reading:
+        """Return how a model reads by default: thinned, narrowing, and half said after `window` words."""
+        return cls(window, nearness, saturation=float(window), thinned=True, narrowing=True)
+
+    def __post_init__(self) -> None:
+        if self.window < 1:
+            raise ValueError(f"window={self.window} is too small: it must be at least 1")
+        if not 0 <= self.nearness <= 1:
+            raise ValueError(f"nearness={self.nearness} is not between 0 and 1")
+        if not self.saturation > 0:
+            raise ValueError(f"saturation={self.saturation} is not above 0")
+
+    def weights(self, distances: Any) -> Floats:
+        """Return how much words count at these distances from the centre, 1 on average over a full window."""
+        weights: Floats = 1 + self.nearness * (1 - 2 * np.asarray(distances) / (self.window + 1))
+        return weights
+
+    def scale(self, totals: Any) -> Floats:
+        """Return what the sums are multiplied by where the weights add up to `totals`."""
+        totals = np.asarray(totals, dtype=np.float64)
+        if math.isinf(self.saturation):
+            return np.ones_like(totals)
+        scales: Floats = (2 * self.window + self.saturation) / (totals + self.saturation)
+        return scales
+
+    def spans(self, centres: Integers, starts: Integers, stops: Integers, keep: Floats) -> Spans:
+        """Return what is read around positions of a text.
+
+        Parameters
+        ----------
+        centres : array of int, shape (n,)
+            The positions.
+        starts, stops : arrays of int, shape (n,)
+            Where the sentence of each of them begins, and where it ends.
+        keep : array of float
+            For each word of the text, the probability that training would keep it; 1 where nothing is thinned.
+        """
+        before = np.concatenate(
+            [[0.0], np.cumsum(keep, dtype=np.float64)]
+        )  # of each position, and of the end
+        # The words between j < i and i are j + 1 … i - 1; j is read if they keep less than `window`. The slack is
+        # for rounding: a word that lies `window` words away, all of them kept, is no longer read.
+        reach = self.window - 1e-6
+        first = np.maximum(np.searchsorted(before, before[centres] - reach, side="right") - 1, starts)
+        last = np.minimum(np.searchsorted(before, before[centres + 1] + reach, side="left"), stops)
+        lengths = last - first - 1
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        owners = np.repeat(np.arange(len(centres)), lengths)
+        places = np.arange(offsets[-1]) - offsets[owners] + first[owners]
+        middle = centres[owners]
+        places += places >= middle  # the centre itself is not read
+        left = places < middle
+        between = np.where(
+            left, before[middle] - before[np.where(left, places + 1, 0)], before[places] - before[middle + 1]
+        )
+        return Spans(places, offsets, keep[places] * self.weights(1 + between))
+
+    def header(self) -> dict[str, Any]:
+        """Return a JSON document that `from_header` understands."""
+        return {**asdict(self), "saturation": None if math.isinf(self.saturation) else self.saturation}
+
+    @classmethod
+    def from_header(cls, header: dict[str, Any]) -> Reading:
+        """Return the reading of a document."""
+        saturation = header.get("saturation")
+        return cls(
+            int(header["window"]),
+            float(header["nearness"]),
+            math.inf if saturation is None else float(saturation),
+            bool(header["thinned"]),
+            bool(header["narrowing"]),
+        )
