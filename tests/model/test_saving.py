@@ -319,7 +319,7 @@ class TestGoingOn:
         trained.save(path)
         assert BayesianSkipGram.load(path).train().train_count == trained.train_count
         interrupted(epoch=2).save(path)
-        with pytest.raises(RuntimeError, match="corpus is not at hand"):
+        with pytest.raises(RuntimeError, match="corpus is not available"):
             BayesianSkipGram.load(path).train()
 
     def test_the_vocabulary_can_grow_after_loading(self, path, trained):
