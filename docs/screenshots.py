@@ -17,7 +17,7 @@ from pathlib import Path
 import uvicorn
 
 from densvec import KeyedDensities
-from densvec.serve import app
+from densvec.serve import Limits, app
 from densvec.serve.server import listen, url_of
 
 VIEWS = {
@@ -31,7 +31,7 @@ VIEWS = {
 
 def take(browser: object, url: str, target: Path) -> None:
     """Save the picture of one view."""
-    page = browser.new_page(viewport={"width": 1120, "height": 860})
+    page = browser.new_page(viewport={"width": 1120, "height": 1000})
     page.goto(url)
     shown = "() => document.querySelector('main').dataset.shown !== undefined && !document.querySelector('main.busy')"
     while not page.evaluate(shown):
@@ -43,12 +43,12 @@ def take(browser: object, url: str, target: Path) -> None:
 
 
 def shrink(target: Path) -> None:
-    """Give the picture a palette of 64 colours, which its few colours do not need more of."""
+    """Give the picture a palette, which is enough for its few colours."""
     try:
         from PIL import Image
     except ImportError:
         return
-    Image.open(target).convert("RGB").quantize(64).save(target, optimize=True)
+    Image.open(target).convert("RGB").quantize(160).save(target, optimize=True)
 
 
 def main() -> None:
@@ -61,7 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     sock = listen("127.0.0.1", 0)
     wv = KeyedDensities.load(args.model, mmap="r")
-    server = uvicorn.Server(uvicorn.Config(app(wv), log_level="error", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app(wv, limits=Limits(seconds=120)), log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()
     while not server.started:

@@ -13,6 +13,9 @@ __all__ = ["BestOfBlocks", "best"]
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 
+_GROUP = 64
+"""Scores of which only the highest is looked at when a first limit is sought."""
+
 
 def best(scores: Floats, count: int) -> Indices:
     """Return where the `count` highest scores are, highest first; NaNs come last.
@@ -63,9 +66,7 @@ class BestOfBlocks:
         width = scores.shape[1]
         if width > self.count and not len(self._kept[0]) and not self._new:
             # Before anything is known, the block itself tells which scores are too low.
-            self._limits = np.partition(scores, width - self.count, axis=1)[:, width - self.count].astype(
-                np.float64
-            )
+            self._limits = _reached(scores, self.count).astype(np.float64)
         limits = self._limits.astype(scores.dtype)  # what was rounded down still lets its own score pass
         hits = np.flatnonzero(scores >= limits[:, None])
         queries, columns = np.divmod(hits, width)
@@ -95,3 +96,23 @@ class BestOfBlocks:
         self._kept = queries[keep], columns[order][keep], scores[order][keep]
         self._limits[queries[last]] = scores[order][last]
         self._new, self._waiting = [], 0
+
+
+def _reached(scores: Floats, count: int) -> Floats:
+    """Return for each row a limit that its `count` highest scores reach, and few others.
+
+    It is the lowest of the `count` highest maxima of groups of scores: to find these takes a fifth of the time
+    that finding the score itself would.
+
+    Examples
+    --------
+    >>> _reached(np.arange(1000.0)[None], 2)
+    array([895.])
+    """
+    width = scores.shape[1]
+    whole = width - width % _GROUP
+    if whole // _GROUP > count:
+        scores = scores[:, :whole].reshape(len(scores), -1, _GROUP).max(axis=2)
+        width = scores.shape[1]
+    limits: Floats = np.partition(scores, width - count, axis=1)[:, width - count]
+    return limits

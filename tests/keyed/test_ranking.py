@@ -35,3 +35,15 @@ def test_blocks_give_the_best_of_all(scores, count, width):
 
 def test_nan_comes_last():
     assert best(np.array([np.nan, 1.0, 2.0]), 2).tolist() == [2, 1]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(65, 700))
+def test_wide_blocks_give_the_best_of_all(seed, count, width):
+    scores = np.random.default_rng(seed).integers(-200, 200, (3, 1500)).astype(np.float32)
+    collected = BestOfBlocks(len(scores), count)
+    for start in range(0, scores.shape[1], width):
+        collected.add(start, scores[:, start : start + width])
+    for row, (columns, values) in zip(scores, collected.result(), strict=True):
+        expected = np.argsort(-row, kind="stable")[:count]
+        assert_array_equal(columns, expected)
+        assert_array_equal(values, row[expected])

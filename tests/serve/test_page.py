@@ -209,7 +209,7 @@ def test_word(watched, wv):
         return card.locator("tbody td:first-child").all_inner_texts()
 
     assert neighbours("kl") == [word for word, _ in wv.most_similar("kiwi", metric="kl", topn=12)]
-    page.get_by_label("Neighbours by").select_option("cosine")
+    page.get_by_label("Neighbours by", exact=True).select_option("cosine")
     watched.until("() => location.hash.includes('metric=cosine')")
     watched.shown()
     assert neighbours("cosine") == [word for word, _ in wv.most_similar("kiwi", topn=12)]
@@ -278,7 +278,7 @@ def test_map(watched):
     colours = {circle.get_attribute("fill") for circle in chart.locator("circle").all()}
     assert len(colours) > 20
     # On a map around a word, it can be found.
-    page.get_by_label("Around a word").fill("kiwi")
+    page.get_by_role("combobox", name="Around a word").fill("kiwi")
     page.keyboard.press("Enter")
     watched.until("() => location.hash.includes('around=kiwi')")
     watched.shown()
@@ -388,10 +388,10 @@ def test_what_is_wrong_is_said_and_the_page_goes_on(browser, address):
 
 def test_another_model_can_be_chosen(watched):
     page = watched.open("#/word?word=kiwi")
-    page.get_by_label("Model").select_option("again")
+    page.get_by_label("Model", exact=True).select_option("again")
     watched.until("() => location.hash.includes('model=again')")
     watched.shown()
-    page.get_by_role("link", name="Map").click()
+    page.get_by_role("link", name="Map", exact=True).click()
     watched.until("() => location.hash.startsWith('#/map')")
     watched.shown()
     assert "model=again" in page.url

@@ -43,7 +43,6 @@ function pageOf(answer, metric, facts) {
     tableCard(`Neighbours by ${metric}`, scoreColumns("score", 3), answer.neighbours[metric], `${word}-${metric}`, METRICS[metric]),
     answer.hypernyms && tableCard("Hypernyms: more general", scoreColumns("score", 3), answer.hypernyms, `${word}-hypernyms`, `What ${word} may be a kind of.`),
     answer.hyponyms && tableCard("Hyponyms: more specific", scoreColumns("score", 3), answer.hyponyms, `${word}-hyponyms`, `What may be a kind of ${word}.`)));
-  if (answer.senses) parts.push(senses(answer));
   parts.push(h("h2", { class: "visually-hidden" }, "Neighbours by the other metrics"), h("div", { class: "grid three" }, others.map((name) => tableCard(`By ${name}`, scoreColumns("score", 3), answer.neighbours[name].slice(0, 8), `${word}-${name}`, METRICS[name]))));
   return parts;
 }
@@ -97,11 +96,4 @@ function generality(answer) {
     s("text", { class: "tick", x: 10, y: height - 4 }, `specific (${figure(low, 1)})`),
     s("text", { class: "tick", x: width - 10, y: height - 4, "text-anchor": "end" }, `general (${figure(high, 1)})`));
   return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "Generality among its neighbours"), saves(svg, () => `${answer.word}-generality`)), svg);
-}
-
-function senses(answer) {
-  return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "Senses in the corpus")),
-    h("div", { class: "grid three" }, answer.senses.map((sense, i) => h("div", null,
-      h("h3", { class: "word" }, `${i + 1}. ${sense.words.slice(0, 5).join(", ")}`),
-      h("p", { class: "quiet" }, `${figure(100 * sense.share, 0)} % of the occurrences`)))));
 }
