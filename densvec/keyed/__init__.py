@@ -8,6 +8,7 @@ suggests), `evaluation` (gensim's two
 measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
 """
 
+from densvec.keyed.contrast import Contrast
 from densvec.keyed.densities import Densities
 from densvec.keyed.evaluation import Evaluation
 from densvec.keyed.files import Files
@@ -35,6 +36,7 @@ class KeyedDensities(
     Inference,
     Prediction,
     SensesOfWords,
+    Contrast,
     Learning,
     Subwords,
     Texts,

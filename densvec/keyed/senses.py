@@ -14,13 +14,16 @@ from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
 from densvec.types import Floats, Integers
 
-__all__ = ["Sense", "Senses", "SensesOfWords", "split_share"]
+__all__ = ["Sense", "Senses", "SensesOfWords", "induce", "split_share"]
 
 _CONTROLS = 60
 """Words of like frequency whose occurrences tell how far those of any word fall apart."""
 
 _CONTROL_OCCURRENCES = 200
 """Occurrences of each of these."""
+
+_TWO_CLOUDS = 0.9
+"""Share of the variance along the line between two halves above which they are two clouds, whatever other words do."""
 
 _FEWEST = 10
 """A sense has at least so many occurrences."""
@@ -215,7 +218,7 @@ class SensesOfWords(Lookup):
                 sample = theirs[:_CONTROL_OCCURRENCES]
                 batch = whole.infer_posteriors([(other, each.tokens, each.position) for each in sample])
                 null.append(split_share(batch.mean.astype(np.float64), seed)[0])
-        labels = _split(points, np.array(null), max_senses, significance, seed)
+        labels = induce(points, np.array(null), max_senses, significance, seed)
         return self._described(word, items, labels, posteriors, topn, examples)
 
     def _controls(self, word: str, seed: int) -> list[str]:
@@ -278,43 +281,61 @@ class SensesOfWords(Lookup):
         return found
 
 
-def split_share(points: Floats, seed: int = 0) -> tuple[float, Integers]:
-    """Return which share of the variance of points lies between the two halves that they fall apart into best.
+def split_share(points: Floats, seed: int = 0) -> tuple[float, float, Integers]:
+    """Return how far points fall apart into two halves: the share of their variance that lies between the halves.
+
+    Returns
+    -------
+    share : float
+        Of the whole variance.
+    along : float
+        Of the variance along the line through the halves' centres: 2/π of a normal cloud, near 1 of two clouds.
+    labels : numpy.ndarray of int
+        The half of each point.
 
     Examples
     --------
-    >>> share, labels = split_share(np.array([[0.0], [0.1], [5.0], [5.1]]))
-    >>> round(share, 3), bool(labels[0] == labels[1] != labels[2])
-    (1.0, True)
+    >>> share, along, labels = split_share(np.array([[0.0], [0.1], [5.0], [5.1]]))
+    >>> round(share, 3), round(along, 3), bool(labels[0] == labels[1] != labels[2])
+    (1.0, 1.0, True)
     """
     from densvec.evaluation.clusters import kmeans
 
     if len(points) < 2:
-        return 0.0, np.zeros(len(points), dtype=np.int64)
+        return 0.0, 0.0, np.zeros(len(points), dtype=np.int64)
     labels: Integers = kmeans(points, 2, restarts=5, seed=seed)
-    total = ((points - points.mean(axis=0)) ** 2).sum()
-    within = sum(
-        ((points[labels == i] - points[labels == i].mean(axis=0)) ** 2).sum()
+    centred = points - points.mean(axis=0)
+    centres = [
+        centred[labels == i].mean(axis=0) if (labels == i).any() else np.zeros(points.shape[1])
         for i in (0, 1)
-        if (labels == i).any()
-    )
-    return float(1.0 - within / total) if total > 0 else 0.0, labels
+    ]
+    between = sum((labels == i).sum() * (centre**2).sum() for i, centre in enumerate(centres))
+    total, axis = (centred**2).sum(), centres[1] - centres[0]
+    length = float(np.sqrt((axis**2).sum()))
+    if not total > 0 or not length > 0:
+        return 0.0, 0.0, labels
+    along = ((centred @ (axis / length)) ** 2).sum()
+    return float(between / total), float(min(between / along, 1.0)), labels
 
 
-def _split(points: Floats, null: Floats, most: int, significance: float, seed: int) -> Integers:
-    """Split points in two as long as a part falls apart more than what other words do; return the labels."""
+def induce(
+    points: Floats, null: Floats, most: int = 8, significance: float = 0.05, seed: int = 0
+) -> Integers:
+    """Return the sense of each point: points are split in two as long as a part falls apart far enough.
+
+    Far enough is further than the share `significance` of other words does, whose :func:`split_share` are in
+    `null`; or into two clouds with next to nothing between them, however many other words do so.
+    """
     labels = np.zeros(len(points), dtype=np.int64)
-    if len(null) < 1:
-        return labels
-    bound = float(np.quantile(null, 1.0 - significance))
+    bound = float(np.quantile(null, 1.0 - significance)) if len(null) else np.inf
     waiting, number = [0], 1
     while waiting and number < most:
         part = waiting.pop(0)
         members = np.flatnonzero(labels == part)
         if len(members) < 2 * _FEWEST:
             continue
-        share, halves = split_share(points[members], seed)
-        if share <= bound or min(np.bincount(halves, minlength=2)) < _FEWEST:
+        share, along, halves = split_share(points[members], seed)
+        if (share <= bound and along < _TWO_CLOUDS) or min(np.bincount(halves, minlength=2)) < _FEWEST:
             continue
         labels[members[halves == 1]] = number
         waiting += [part, number]

@@ -20,10 +20,13 @@ __all__ = ["SUBWORDS", "SpellingModel", "Subwords", "ngrams"]
 SUBWORDS = "subwords."
 """What the names of its arrays begin with, among the tensors of a file."""
 
-_RIDGE = 0.2
+_RIDGE = 0.5
 """Penalty of the regression, for rows of unit length: chosen on words held out of a model of wiki17m."""
 
-_STEPS = 10
+_RARITY = 0.25
+"""An n-gram counts with the number of words that have it to the power of minus this: stems more than endings."""
+
+_STEPS = 8
 """Steps of the conjugate gradients; more change nothing on words held out."""
 
 _HELD_OUT = 20
@@ -50,8 +53,10 @@ class SpellingModel:
 
     Attributes
     ----------
-    embeddings : numpy.ndarray, shape (B, D + 1 or 2 D)
-        What each bucket of n-grams adds to mean and log-variance.
+    hashes : numpy.ndarray of uint32, shape (B,)
+        The n-grams, as the checksums of their spelling, in order.
+    embeddings : numpy.ndarray of float16, shape (B, D + 1 or 2 D)
+        What each n-gram adds to mean and log-variance.
     centre : numpy.ndarray, shape (D + 1 or 2 D,)
         Mean and log-variance of a word whose spelling says nothing.
     support : numpy.ndarray, shape (B,)
@@ -62,6 +67,7 @@ class SpellingModel:
         The shortest and the longest n-grams.
     """
 
+    hashes: npt.NDArray[np.uint32]
     embeddings: Floats
     centre: Floats
     support: Floats
@@ -75,40 +81,40 @@ class SpellingModel:
         means: Floats,
         log_variances: Floats,
         lengths: tuple[int, int],
-        buckets: int,
+        min_words: int,
         seed: int = 0,
     ) -> SpellingModel:
         """Fit n-grams to densities by ridge regression; learn on words held out how far they lead."""
         targets = np.concatenate([means, log_variances], axis=1).astype(np.float32)
         centre = targets.mean(axis=0)
-        features = _features(words, lengths, buckets)
+        hashes, features = _vocabulary(words, lengths, min_words)
         order = np.random.default_rng(seed).permutation(len(words))
         held, kept = order[: len(words) // _HELD_OUT], order[len(words) // _HELD_OUT :]
-        rows = _unit_rows(features)
+        support = _counts(features)
+        rows = _scaled(features, support)
         size = means.shape[1]
-        # Words that took no part in the fit say how wrong it is; all words take part in the one that is kept.
-        embeddings = _ridge(rows[kept], targets[kept] - centre)
-        support = _counts(features[kept])
-        wrong = np.zeros(0)
-        known = np.zeros(0)
-        if len(held):
-            guess = rows[held] @ embeddings + centre
+        error = np.array([float(means.var()), 0.0])
+        if len(held) > 1:
+            # Words that took no part in the fit say how wrong it is; all words take part in the one that is kept.
+            guess = rows[held] @ _ridge(rows[kept], targets[kept] - centre) + centre
             wrong = ((guess[:, :size] - means[held]) ** 2).mean(axis=1, dtype=np.float64)
-            known = _supported(features[held], support)
-        error = _decreasing_line(known, wrong) if len(held) > 1 else np.array([float(means.var()), 0.0])
+            error = _decreasing_line(_supported(features[held], _counts(features[kept])), wrong)
         return cls(
-            _ridge(rows, targets - centre),
+            hashes,
+            _ridge(rows, targets - centre).astype(np.float16),
             centre,
-            _counts(features).astype(np.float32),
+            support.astype(np.float32),
             error,
             np.array(lengths, dtype=np.int64),
         )
 
     def densities(self, words: Sequence[str], size: int) -> Gaussian:
         """Return the densities of words, known or not, by their spelling alone."""
-        features = _features(words, (int(self.lengths[0]), int(self.lengths[1])), len(self.embeddings))
-        found = _unit_rows(features) @ self.embeddings + self.centre
-        support = _supported(features, self.support)
+        features, shares = _features(words, (int(self.lengths[0]), int(self.lengths[1])), self.hashes)
+        rows = _scaled(features, self.support)
+        used = np.unique(rows.indices)  # of a mapped file, only the rows that are needed are read
+        found = rows[:, used] @ self.embeddings[used].astype(np.float32) + self.centre
+        support = _supported(features, self.support) * shares
         error = np.maximum(self.error[0] - self.error[1] * support, 1e-12)
         # A word is a draw around its guess, and its meanings are draws around the word: variances add up.
         variance = np.exp(found[:, size:]) + error[:, None]
@@ -116,7 +122,7 @@ class SpellingModel:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays by name, as a file has them."""
-        names = ("embeddings", "centre", "support", "error", "lengths")
+        names = ("hashes", "embeddings", "centre", "support", "error", "lengths")
         return {SUBWORDS + name: getattr(self, name) for name in names}
 
     @classmethod
@@ -136,6 +142,7 @@ class SpellingModel:
             name: tensor(tensors, SUBWORDS + name, "f", shape) for name, shape in shapes.items()
         }
         lengths = tensor(tensors, SUBWORDS + "lengths", "i", (2,))
+        hashes = tensor(tensors, SUBWORDS + "hashes", "u", (None,))
         buckets, width = arrays["embeddings"].shape
         if width not in (size + 1, 2 * size) or len(arrays["centre"]) != width:
             raise ValueError(
@@ -147,13 +154,13 @@ class SpellingModel:
             )
         if not 1 <= lengths[0] <= lengths[1] <= 100:
             raise ValueError(f"subwords.lengths are {lengths.tolist()}: expected 1 <= shortest <= longest")
-        return cls(**arrays, lengths=lengths)
+        return cls(**arrays, hashes=hashes, lengths=lengths)
 
 
 class Subwords(Lookup):
     """Densities from spelling."""
 
-    def with_subwords(self, min_n: int = 3, max_n: int = 6, buckets: int = 1 << 16, *, seed: int = 0) -> Any:
+    def with_subwords(self, min_n: int = 3, max_n: int = 6, min_words: int = 2, *, seed: int = 0) -> Any:
         """Return these densities with a model of spelling, so that unknown words can have a density too.
 
         Hashed character n-grams, as fastText's, are fitted to the means and log-variances of the known words
@@ -164,8 +171,8 @@ class Subwords(Lookup):
         ----------
         min_n, max_n : int, optional
             Lengths of the n-grams, the marks of a word's beginning and end included.
-        buckets : int, optional
-            How many different n-grams are told apart; more need more memory.
+        min_words : int, optional
+            An n-gram must occur in so many known words; more make the file smaller.
         seed : int, optional
             Of the choice of words that are held out to learn how far spelling leads.
 
@@ -175,7 +182,7 @@ class Subwords(Lookup):
 
         Examples
         --------
-        >>> spelling = wv.with_subwords(buckets=100)
+        >>> spelling = wv.with_subwords(min_words=1)
         >>> spelling.density_from_spelling("doggy").dimension
         2
         >>> "doggy" in spelling
@@ -183,8 +190,8 @@ class Subwords(Lookup):
         """
         if not 1 <= min_n <= max_n:
             raise ValueError(f"min_n={min_n} and max_n={max_n}: expected 1 <= min_n <= max_n")
-        if buckets < 1:
-            raise ValueError(f"buckets={buckets}: at least one is needed")
+        if min_words < 1:
+            raise ValueError(f"min_words={min_words}: at least 1 is needed")
         log_variances = self._known_log_variances()
         if len(self) < 2:
             raise ValueError(
@@ -202,7 +209,7 @@ class Subwords(Lookup):
             window=self.window,
             index=self.key_to_index,
         )
-        made.subwords = SpellingModel.fit(words, self.vectors, log_variances, (min_n, max_n), buckets, seed)
+        made.subwords = SpellingModel.fit(words, self.vectors, log_variances, (min_n, max_n), min_words, seed)
         return made
 
     def density_from_spelling(self, word_or_words: str | Iterable[str]) -> Gaussian:
@@ -213,7 +220,7 @@ class Subwords(Lookup):
 
         Examples
         --------
-        >>> spelling = wv.with_subwords(buckets=100)
+        >>> spelling = wv.with_subwords(min_words=1)
         >>> spelling.density_from_spelling(["doggy", "catty"])
         <2 spherical Gaussians in 2 dimensions>
         """
@@ -226,24 +233,57 @@ class Subwords(Lookup):
         return self.subwords.densities(list(word_or_words), self.vector_size)
 
 
-def _features(words: Sequence[str], lengths: tuple[int, int], buckets: int) -> csr_matrix:
-    """Return which buckets the n-grams of each word fall into, (words, buckets)."""
-    columns: list[int] = []
+def _hashed(
+    words: Sequence[str], lengths: tuple[int, int]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """Return the checksums of the n-grams of all words, and where each word's end."""
+    checksum = zlib.crc32
+    found: list[int] = []
     ends = [0]
     for word in words:
-        found = {
-            zlib.crc32(gram.encode("utf-8", "surrogatepass")) % buckets for gram in ngrams(word, *lengths)
-        }
-        columns += sorted(found)
-        ends.append(len(columns))
-    ones = np.ones(len(columns), dtype=np.float32)
-    return csr_matrix((ones, np.array(columns, dtype=np.int32), np.array(ends)), (len(words), buckets))
+        found += {checksum(gram.encode("utf-8", "surrogatepass")) for gram in ngrams(word, *lengths)}
+        ends.append(len(found))
+    return np.array(found, dtype=np.uint32), np.array(ends, dtype=np.int64)
 
 
-def _unit_rows(features: csr_matrix) -> csr_matrix:
-    lengths = np.maximum(np.diff(features.indptr), 1)
+def _vocabulary(
+    words: Sequence[str], lengths: tuple[int, int], min_words: int
+) -> tuple[npt.NDArray[np.uint32], csr_matrix]:
+    """Return the n-grams that enough words have, and which of them each word has, (words, n-grams)."""
+    found, ends = _hashed(words, lengths)
+    distinct, column, counts = np.unique(found, return_inverse=True, return_counts=True)
+    keep = counts >= min_words
+    return distinct[keep], _matrix(np.where(keep, np.cumsum(keep) - 1, -1)[column], ends, int(keep.sum()))
+
+
+def _features(
+    words: Sequence[str], lengths: tuple[int, int], hashes: npt.NDArray[np.uint32]
+) -> tuple[csr_matrix, Floats]:
+    """Return which known n-grams words have, (words, n-grams), and which share of each word's is known."""
+    found, ends = _hashed(words, lengths)
+    place = np.minimum(np.searchsorted(hashes, found), max(len(hashes) - 1, 0))
+    known = hashes[place] == found if len(hashes) else np.zeros(len(found), dtype=bool)
+    features = _matrix(np.where(known, place, -1), ends, len(hashes))
+    return features, np.diff(features.indptr) / np.maximum(np.diff(ends), 1)
+
+
+def _matrix(columns: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], width: int) -> csr_matrix:
+    """Return a matrix of ones in the given columns of each row; -1 stands for none."""
+    kept = columns >= 0
+    ends = np.concatenate([[0], np.cumsum(kept)])[ends]
+    return csr_matrix(
+        (np.ones(int(kept.sum()), dtype=np.float32), columns[kept], ends), (len(ends) - 1, width)
+    )
+
+
+def _scaled(features: csr_matrix, counts: Floats) -> csr_matrix:
+    """Return rows of unit length in which an n-gram counts the more the fewer words have it."""
     scaled = features.copy()
-    scaled.data = np.repeat(1.0 / np.sqrt(lengths), np.diff(features.indptr)).astype(np.float32)
+    scaled.data = np.maximum(counts, 1.0)[features.indices] ** -_RARITY
+    squares = np.zeros(features.shape[0])
+    np.add.at(squares, np.repeat(np.arange(features.shape[0]), np.diff(features.indptr)), scaled.data**2)
+    lengths = np.repeat(np.sqrt(np.maximum(squares, 1e-30)), np.diff(features.indptr))
+    scaled.data = (scaled.data / lengths).astype(np.float32)
     return scaled
 
 
@@ -255,9 +295,10 @@ def _counts(features: csr_matrix) -> Floats:
 def _supported(features: csr_matrix, counts: Floats) -> Floats:
     """Return how well each word's n-grams are known, from 0 (none of them) to 1 (all of them, in many words)."""
     known = (counts / (counts + 1.0))[features.indices]
-    total: Floats = np.add.reduceat(np.append(known, 0.0), features.indptr[:-1])
+    total = np.zeros(features.shape[0])
     lengths = np.diff(features.indptr)
-    share: Floats = np.where(lengths > 0, total / np.maximum(lengths, 1), 0.0)
+    np.add.at(total, np.repeat(np.arange(len(total)), lengths), known)
+    share: Floats = total / np.maximum(lengths, 1)
     return share
 
 
