@@ -14,6 +14,7 @@ from densvec._version import __version__
 
 if TYPE_CHECKING:
     from densvec.bsg import BayesianSkipGram
+    from densvec.comparison import compare
     from densvec.files.checkpoint import Checkpoint
     from densvec.files.persistence import DensvecFileError
     from densvec.gaussian import Gaussian
@@ -33,6 +34,7 @@ __all__ = [
     "UnstableTrainingError",
     "Word2Gauss",
     "__version__",
+    "compare",
 ]
 
 # Imported when first asked for, so that a command that needs no model starts at once.
@@ -46,6 +48,7 @@ _MODULES = {
     "SkipGram": "densvec.skipgram",
     "UnstableTrainingError": "densvec.training.backend",
     "Word2Gauss": "densvec.word2gauss",
+    "compare": "densvec.comparison",
 }
 
 

@@ -15,11 +15,13 @@ from densvec.types import CorpusFile, PathLike, Source
 __all__ = [
     "BrownCorpus",
     "LineSentence",
+    "Occurrence",
     "PathLineSentences",
     "Text8Corpus",
     "check_corpus",
     "file_reader",
     "log_replaced",
+    "occurrences",
     "text_reader",
 ]
 
@@ -337,3 +339,6 @@ def _check_iterable(sentences: object, passes: int) -> None:
             f"a {type(sentences).__name__} can be read once only, but training needs {passes} passes over "
             "the corpus: use a list, or an object whose __iter__ starts again"
         )
+
+
+from densvec.concordance import Occurrence, occurrences  # noqa: E402 - it reads the corpora above

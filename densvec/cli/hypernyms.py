@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from densvec.cli.output import columns, print_json, scored
 from densvec.cli.words import add_model, add_topn, check_known, lines_or, load, number
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "what a word is a kind of"
 DESCRIPTION = """\
 Rank the words that a word may be a kind of, by nearness and generality together; with --hyponyms, those that may be

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from densvec.cli.output import print_json
 from densvec.cli.words import add_model, check_known, lines_or, load
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "words in a tree, each under a more general one"
 DESCRIPTION = """\
 Arrange words in a tree, each under the one that it is most likely a kind of: the maximum spanning arborescence over the

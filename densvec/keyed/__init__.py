@@ -8,6 +8,7 @@ suggests), `evaluation` (gensim's two measures), `files` (saving and exchange), 
 (names that gensim 4 removed).
 """
 
+from densvec.keyed.contrast import Contrast
 from densvec.keyed.densities import Densities
 from densvec.keyed.ecosystem import Ecosystem
 from densvec.keyed.evaluation import Evaluation
@@ -15,16 +16,35 @@ from densvec.keyed.files import Files
 from densvec.keyed.growth import Growth
 from densvec.keyed.hypernymy import Hypernymy
 from densvec.keyed.inference import Inference
+from densvec.keyed.learning import Learning
 from densvec.keyed.prediction import Prediction
 from densvec.keyed.retired import Retired
 from densvec.keyed.search import Search
+from densvec.keyed.senses import SensesOfWords
 from densvec.keyed.similarity import Similarity
+from densvec.keyed.subwords import Subwords
+from densvec.keyed.texts import Texts
 
 __all__ = ["KeyedDensities"]
 
 
 class KeyedDensities(
-    Growth, Densities, Hypernymy, Similarity, Search, Inference, Prediction, Evaluation, Files, Ecosystem, Retired
+    Growth,
+    Densities,
+    Hypernymy,
+    Similarity,
+    Search,
+    Inference,
+    Prediction,
+    SensesOfWords,
+    Contrast,
+    Learning,
+    Subwords,
+    Texts,
+    Evaluation,
+    Files,
+    Ecosystem,
+    Retired,
 ):
     """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
 

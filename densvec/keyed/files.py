@@ -14,6 +14,7 @@ from densvec.files import exchange, persistence
 from densvec.files.lifecycle import Lifecycle
 from densvec.files.schema import field, leave_out, tensor
 from densvec.files.word2vec import Options
+from densvec.keyed.subwords import SUBWORDS, SpellingModel
 from densvec.keyed.tables import ENCODER, Tables
 from densvec.reading import Reading
 
@@ -28,7 +29,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 PathLike = str | os.PathLike[str]
 
 _ATTRIBUTES = "attributes."
-_PARTS = ("vocabulary.", ENCODER, _ATTRIBUTES)
+_PARTS = ("vocabulary.", ENCODER, SUBWORDS, _ATTRIBUTES)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
@@ -350,6 +351,8 @@ class Files(Tables, Lifecycle):
                 key = next(key for key in self.index_to_key if type(key) is kind)
                 raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
         tensors: Arrays = {**persistence.pack_words(self.index_to_key), **self._tables()}
+        if self.subwords is not None:
+            tensors |= self.subwords.arrays()
         for name, values in self.expandos.items():
             if name == "count":
                 tensors["vocabulary.counts"] = values
@@ -395,6 +398,7 @@ class Files(Tables, Lifecycle):
             index=index,
             **optional,
         )
+        wv.subwords = SpellingModel.restored(tensors, wv.vector_size)
         wv._provenance = header.get("provenance")
         events = header.get("lifecycle_events")
         wv.lifecycle_events = (

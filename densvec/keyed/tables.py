@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
     from densvec.keyed.hypernymy import HypernymyScale
+    from densvec.keyed.subwords import SpellingModel
 
 __all__ = ["ENCODER", "KEY_TYPES", "Derived", "Tables"]
 
@@ -51,6 +52,7 @@ class Tables:
     encoder: Encoder | None
     context_vectors: Floats | None
     window: int
+    subwords: SpellingModel | None
     _derived: Derived
 
     def __init__(
@@ -76,6 +78,7 @@ class Tables:
         self.encoder = encoder
         self.window = window
         self.context_vectors = None
+        self.subwords = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
         self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
 

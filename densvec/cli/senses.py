@@ -1,0 +1,77 @@
+"""``densvec senses``: the senses of a word in a corpus."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from densvec.cli.output import print_json, scored
+from densvec.cli.words import add_model, check_known, load, positive, text_of
+
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
+HELP = "the senses of a word in a corpus"
+DESCRIPTION = """\
+Find the occurrences of a word in a corpus, infer what it means in each, and cluster these meanings. How many senses
+there are is found out: a word has several if its occurrences fall apart more than those of other words of like
+frequency. Each sense is printed with its share, the words that tell it from the others, and typical occurrences."""
+EPILOG = """\
+examples:
+  densvec senses model.dv corpus.txt bank
+  densvec senses model.dv corpus.txt bank star --max-occurrences 5000 --json"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
+    """Add the arguments."""
+    add_model(parser)
+    parser.add_argument("corpus", metavar="CORPUS", help="text with one sentence on each line")
+    parser.add_argument("words", metavar="WORD", nargs="+", help="words")
+    parser.add_argument(
+        "--max-occurrences",
+        type=positive,
+        default=1000,
+        metavar="N",
+        help="occurrences to sample (default: 1000)",
+    )
+    parser.add_argument(
+        "--max-senses", type=positive, default=8, metavar="N", help="senses to find at most (default: 8)"
+    )
+    parser.add_argument(
+        "-n", "--topn", type=positive, default=8, metavar="N", help="words per sense (default: 8)"
+    )
+    parser.add_argument(
+        "--examples", type=positive, default=3, metavar="N", help="lines per sense (default: 3)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the senses of each word."""
+    wv = load(args.model)
+    words = [text_of(word) for word in args.words]
+    check_known(wv, words)
+    for i, word in enumerate(words):
+        senses = wv.senses(
+            word,
+            args.corpus,
+            args.max_occurrences,
+            max_senses=args.max_senses,
+            topn=args.topn,
+            examples=args.examples,
+            seed=args.seed,
+            show_progress=False if args.json else None,
+        )
+        if args.json:
+            found = [
+                {
+                    "share": sense.share,
+                    "nearest": scored(sense.nearest),
+                    "examples": [
+                        {"tokens": list(each.tokens), "position": each.position} for each in sense.examples
+                    ],
+                }
+                for sense in senses
+            ]
+            print_json({"word": word, "occurrences": len(senses.occurrences), "senses": found})
+            continue
+        print(("\n" if i else "") + str(senses), flush=True)

@@ -1,0 +1,338 @@
+"""Meaning between two corpora: two models in one space, and how far each word has moved between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from densvec.gaussian import Gaussian
+from densvec.keyed import KeyedDensities
+from densvec.keyed.search import Found
+from densvec.types import Floats, Integers
+
+__all__ = ["ModelComparison", "Shift", "align", "compare"]
+
+_ANCHORS = 5000
+"""Shared words, the most frequent ones, that two spaces are laid over each other by."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far a word has moved between two models.
+
+    Attributes
+    ----------
+    word : str
+    shift : float
+        The divergence of its two densities.
+    score : float
+        How unusual that is among words of like frequency, in standard deviations.
+    p_value : float
+        The share of words that would move as far by chance.
+    generality_change : float
+        Its generality in the second model minus that in the first.
+    nearest : tuple of two lists
+        Its nearest words in each model.
+    """
+
+    word: str
+    shift: float
+    score: float
+    p_value: float
+    generality_change: float
+    nearest: tuple[list[str], list[str]]
+
+
+class ModelComparison:
+    """Two models in one space.
+
+    Attributes
+    ----------
+    words : list of str
+        The words of both, the most frequent first.
+    first, second : KeyedDensities
+        Their densities in the space of the first model.
+    shifts, scores, p_values : numpy.ndarray
+        Of each word.
+    """
+
+    def __init__(
+        self,
+        first: KeyedDensities,
+        second: KeyedDensities,
+        shifts: Floats,
+        scores: Floats,
+        models: tuple[KeyedDensities, KeyedDensities],
+    ) -> None:
+        self.words: list[str] = first.index_to_key
+        self.first, self.second = first, second
+        self.shifts = shifts
+        self.scores = scores
+        self.p_values: Floats = ndtr(-scores)
+        self._models = models
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} words of two models, {int((self.q_values() < 0.05).sum()):,} of them moved>"
+
+    def q_values(self) -> Floats:
+        """Return the p-values corrected for asking about all words at once (Benjamini and Hochberg)."""
+        order = np.argsort(self.p_values, kind="stable")
+        raised = self.p_values[order] * len(order) / np.arange(1, len(order) + 1)
+        smallest = np.minimum.accumulate(raised[::-1])[::-1]
+        values: Floats = np.empty_like(smallest)
+        values[order] = np.minimum(smallest, 1.0)
+        return values
+
+    def __getitem__(self, word: str) -> Shift:
+        """Return how far a word has moved."""
+        if word not in self.first:
+            raise KeyError(f"{word!r} is not among the {len(self):,} words that both models know well enough")
+        row = self.first.get_index(word)
+        a, b = self._models
+        return Shift(
+            word,
+            float(self.shifts[row]),
+            float(self.scores[row]),
+            float(self.p_values[row]),
+            float(self.second.generality(word) - self.first.generality(word)),
+            tuple([other for other, _ in wv.most_similar(word, topn=8)] for wv in (a, b)),  # type: ignore[arg-type]
+        )
+
+    def most_shifted(self, topn: int = 20) -> list[Shift]:
+        """Return the words that have moved most, given how frequent they are."""
+        return [self[self.words[row]] for row in np.argsort(-self.scores, kind="stable")[:topn]]
+
+    def path(self, word: str, topn: int = 6) -> tuple[list[str], Floats]:
+        """Return points for a picture of a word's way between its neighbours: names and places, (n, D).
+
+        The first two are the word itself in the first and in the second model, the others its neighbours in
+        either, where the second model has them if it knows them.
+        """
+        shift = self[word]
+        around = [
+            other for side in shift.nearest for other in side[:topn] if other in self.first and other != word
+        ]
+        names = list(dict.fromkeys(around))
+        places = [self.first[word], self.second[word], *(self.second[name] for name in names)]
+        return [f"{word} 1", f"{word} 2", *names], np.array(places)
+
+
+def align(a: KeyedDensities, b: KeyedDensities, words: Sequence[str]) -> tuple[Floats, float]:
+    """Return the rotation and the scale that bring the means of `b` nearest to those of `a`.
+
+    Orthogonal Procrustes on the given words: b's vectors times the rotation times the scale.
+
+    Examples
+    --------
+    >>> rotation, scale = align(wv, wv, ["animal", "dog", "cat", "car"])
+    >>> bool(np.allclose(rotation, np.eye(2), atol=1e-6)), round(scale, 6)
+    (True, 1.0)
+    """
+    target, source = a[words].astype(np.float64), b[words].astype(np.float64)
+    left, values, right = np.linalg.svd(source.T @ target)
+    return left @ right, float(values.sum() / (source**2).sum())
+
+
+def compare(
+    model_a: Any,
+    model_b: Any,
+    *,
+    words: Iterable[str] | None = None,
+    min_count: int = 20,
+    metric: str = "jeffreys",
+    anchors: int = _ANCHORS,
+    null: tuple[Any, Any] | None = None,
+) -> ModelComparison:
+    """Bring two models into one space and say how far each word that both know has moved.
+
+    A word's shift is the divergence between its two densities. Rare words move more than frequent ones by
+    chance, so a shift is judged against those of words of like frequency: most words of two decades or two
+    newspapers have not changed, and how far they seem to move is what training on different text does anyway.
+    With `null`, two models of the same kind of text are asked for that instead.
+
+    Parameters
+    ----------
+    model_a, model_b : model or KeyedDensities
+        Trained on the two corpora, with the same `vector_size`.
+    words : iterable of str, optional
+        Only these words; by default all that both know.
+    min_count : int, optional
+        A word must have occurred so often in both.
+    metric : {"jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
+        The divergence.
+    anchors : int, optional
+        How many shared words, the most frequent ones, the two spaces are laid over each other by.
+    null : (model, model), optional
+        Two models of text between which nothing changed, such as two halves of one corpus.
+
+    Returns
+    -------
+    ModelComparison
+
+    Examples
+    --------
+    >>> compare(wv, wv, min_count=1)
+    <4 words of two models, 0 of them moved>
+    """
+    a, b = (getattr(model, "wv", model) for model in (model_a, model_b))
+    if a.vector_size != b.vector_size:
+        raise ValueError(
+            f"the models have {a.vector_size} and {b.vector_size} dimensions: train both with the same vector_size"
+        )
+    first, second, counts = _in_one_space(a, b, words, min_count, anchors)
+    shifts = _shifts(first, second, metric)
+    if null is None:
+        scores = _unusual(shifts, counts, shifts, counts)
+    else:
+        c, d = (getattr(model, "wv", model) for model in null)
+        quiet = _in_one_space(c, d, None, min_count, anchors)
+        scores = _unusual(shifts, counts, _shifts(quiet[0], quiet[1], metric), quiet[2])
+    return ModelComparison(first, second, shifts, scores, (a, b))
+
+
+def _in_one_space(
+    a: KeyedDensities, b: KeyedDensities, words: Iterable[str] | None, min_count: int, anchors: int
+) -> tuple[KeyedDensities, KeyedDensities, Floats]:
+    """Return the shared words of two models in the space of the first, and how often they occur in the rarer."""
+    counts_a, counts_b = (
+        np.asarray(wv.expandos.get("count", np.full(len(wv), min_count)), dtype=np.float64) for wv in (a, b)
+    )
+    asked = None if words is None else set(words)
+    shared = [
+        (min(counts_a[row], counts_b[b.key_to_index[word]]), word)
+        for word, row in a.key_to_index.items()
+        if word in b.key_to_index
+    ]
+    frequent = [(count, word) for count, word in shared if count >= min_count]
+    if len(frequent) < 2:
+        raise ValueError(
+            f"the models share {len(shared)} words, {len(frequent)} of them with min_count={min_count} or more "
+            "occurrences in both: too few to lay one space over the other; lower min_count or train on more text"
+        )
+    frequent.sort(key=lambda pair: -pair[0])
+    names = [word for _, word in frequent]
+    rotation, scale = align(a, b, names[:anchors])
+    kept = [(count, word) for count, word in frequent if asked is None or word in asked]
+    if not kept:
+        raise KeyError(f"none of the words asked for occurs {min_count} times in both corpora")
+    names = [word for _, word in kept]
+    counts = np.array([count for count, _ in kept])
+    moved = (b[names].astype(np.float64) @ rotation * scale).astype(np.float32)
+    logs_a, logs_b = (wv._known_log_variances()[wv._rows(names)] for wv in (a, b))
+    if logs_b.shape[1] > 1:  # a rotated diagonal covariance, with what is not on the diagonal left out
+        logs_b = np.log(np.exp(logs_b.astype(np.float64)) @ rotation**2)
+    logs_b = (logs_b + 2.0 * math.log(scale)).astype(np.float32)
+    attributes = {"count": counts.astype(np.int64)}
+    make = KeyedDensities.from_arrays
+    return (
+        make(names, a[names], log_variances=logs_a, attributes=attributes),
+        make(list(names), moved, log_variances=logs_b, attributes=attributes),
+        counts,
+    )
+
+
+def _shifts(first: KeyedDensities, second: KeyedDensities, metric: str) -> Floats:
+    """Return the divergence between each word's two densities."""
+    known = ("jeffreys", "kl", "reverse_kl", "wasserstein")
+    if metric not in known:
+        raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(known)}")
+    rows = np.arange(len(first))
+    before, after = (Gaussian(wv.vectors[rows], wv.variances[rows]) for wv in (first, second))
+    shifts: Floats = getattr(before, metric)(after)
+    return shifts
+
+
+def _unusual(shifts: Floats, counts: Floats, null: Floats, null_counts: Floats) -> Floats:
+    """Return by how many standard deviations each log-shift exceeds what is usual at its frequency."""
+    small = max(float(np.median(null)), 1e-12) * 1e-6
+    logs, usual = np.log(shifts + small), np.log(null + small)
+    frequency, null_frequency = np.log(counts), np.log(null_counts)
+    centre, spread = _band(null_frequency, usual, frequency)
+    scores: Floats = np.where(spread > 0, (logs - centre) / np.where(spread > 0, spread, 1.0), 0.0)
+    return scores
+
+
+def _band(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats]:
+    """Return the running median of y over x, and the spread about it, at the given places.
+
+    Both are robust: of the values in a band of neighbours in x, the median, and the distance up to which 84 %
+    lie, so that a few that have really moved change neither.
+    """
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    half = max(10, min(250, len(x) // 10))
+    knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), 60)).astype(int))
+    centres, spreads, places = [], [], []
+    for knot in knots:
+        part = y[max(0, knot - half) : knot + half + 1]
+        middle = float(np.median(part))
+        centres.append(middle)
+        spreads.append(float(np.median(np.abs(part - middle))) * 1.4826)
+        places.append(float(x[knot]))
+    steps, first = np.unique(np.array(places), return_index=True)
+    centre = np.interp(at, steps, np.array(centres)[first])
+    spread = np.interp(at, steps, np.array(spreads)[first])
+    return centre, spread
+
+
+@dataclass(frozen=True)
+class WordComparison:
+    """One word in two corpora.
+
+    Attributes
+    ----------
+    word : str
+    shift : float
+        Distance between the means of its posteriors in the two.
+    p_value : float
+        How often occurrences dealt out at random are as far apart.
+    densities : tuple of Gaussian
+        What the word means in each: mean of the posteriors, and their spread with their own variances.
+    nearest : tuple of two lists of (str, float)
+        Words near the one and not the other.
+    counts : tuple of int
+        Occurrences looked at in each.
+    """
+
+    word: str
+    shift: float
+    p_value: float
+    densities: tuple[Gaussian, Gaussian]
+    nearest: tuple[Found, Found]
+    counts: tuple[int, int]
+
+
+def permutation_test(first: Floats, second: Floats, permutations: int, seed: int) -> tuple[float, float]:
+    """Return how far the means of two samples are apart, and how often those of shuffled ones are as far.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> shift, p = permutation_test(rng.normal(size=(50, 3)), rng.normal(2.0, 1.0, (50, 3)), 199, 0)
+    >>> p
+    0.005
+    """
+    points = np.concatenate([first, second]).astype(np.float64)
+    n, m = len(first), len(second)
+    total = points.sum(axis=0)
+
+    def distance(sum_of_first: Floats) -> Floats:
+        gap = sum_of_first / n - (total - sum_of_first) / m
+        result: Floats = np.sqrt((gap**2).sum(axis=-1))
+        return result
+
+    observed = float(distance(points[:n].sum(axis=0)))
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for _ in range(permutations):
+        chosen: Integers = rng.permutation(n + m)[:n]
+        extreme += bool(distance(points[chosen].sum(axis=0)) >= observed - 1e-12)
+    return observed, (extreme + 1) / (permutations + 1)

@@ -1,0 +1,162 @@
+"""A concordancer: the occurrences of words in a corpus, sampled, each with its sentence."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Corpus", "Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
+
+Corpus = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Sequence[str]]
+"""A file with a sentence on each line, several such files, or an iterable of token lists."""
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A word where it occurs.
+
+    Attributes
+    ----------
+    tokens : list of str
+        The sentence.
+    position : int
+        Where the word stands in it.
+
+    Examples
+    --------
+    >>> print(Occurrence(["a", "ripe", "kiwi", "tastes", "sweet"], 2).line(10))
+        a ripe  kiwi  tastes swe
+    """
+
+    tokens: Sequence[str]
+    position: int
+
+    @property
+    def word(self) -> str:
+        """The word itself."""
+        return self.tokens[self.position]
+
+    def line(self, width: int = 40) -> str:
+        """Return a line of a concordance: the word with `width` characters on each side of it."""
+        before = " ".join(self.tokens[max(0, self.position - width) : self.position])[-width:]
+        after = " ".join(self.tokens[self.position + 1 : self.position + 1 + width])[:width]
+        return f"{before:>{width}}  {self.word}  {after}".rstrip()
+
+
+def sentences_of(corpus: Corpus, *, show_progress: bool | None = False) -> Iterator[Sequence[str]]:
+    """Yield the sentences of a file, of several files, or of an iterable of token lists."""
+    if isinstance(corpus, (str, os.PathLike)):
+        paths: list[Any] | None = [corpus]
+    elif (
+        isinstance(corpus, (list, tuple))
+        and corpus
+        and all(isinstance(c, (str, os.PathLike)) for c in corpus)
+    ):
+        paths = list(corpus)
+    else:
+        paths = None
+    items: Iterable[Sequence[str]] = corpus if paths is None else _lines(paths)  # type: ignore[assignment]
+    if show_progress is None:
+        show_progress = sys.stderr is not None and sys.stderr.isatty()
+    if not show_progress:
+        yield from items
+        return
+    from tqdm.auto import tqdm
+
+    yield from tqdm(items, desc="reading", unit=" sentences", leave=False)
+
+
+def _lines(paths: Sequence[Any]) -> Iterator[Sequence[str]]:
+    from densvec.corpora import LineSentence
+
+    for path in paths:
+        yield from LineSentence(path)
+
+
+def occurrences(
+    corpus: Corpus,
+    word: str,
+    max_occurrences: int | None = None,
+    *,
+    seed: int = 0,
+    show_progress: bool | None = False,
+) -> list[Occurrence]:
+    """Find the occurrences of a word, all of them or a uniform sample.
+
+    Parameters
+    ----------
+    corpus : path, list of paths, or iterable of token lists
+        Read once, from beginning to end; files have one sentence on each line.
+    word : str
+        The word, exactly as it is spelt in the corpus.
+    max_occurrences : int, optional
+        Keep at most so many, each occurrence with the same chance; memory does not grow with the corpus.
+    seed : int, optional
+        Of the sample.
+    show_progress : bool or None, optional
+        Whether to show a progress bar; None for only in a terminal.
+
+    Returns
+    -------
+    list of Occurrence
+        In the order of the corpus; empty if the word does not occur.
+
+    Examples
+    --------
+    >>> found = occurrences([["a", "ripe", "kiwi"], ["the", "kiwi", "digs"]], "kiwi")
+    >>> [(each.position, each.tokens[0]) for each in found]
+    [(2, 'a'), (1, 'the')]
+    """
+    found = sample_occurrences(corpus, [word], max_occurrences, seed=seed, show_progress=show_progress)
+    return found[word]
+
+
+def sample_occurrences(
+    corpus: Corpus,
+    words: Iterable[str],
+    max_occurrences: int | None = None,
+    *,
+    seed: int = 0,
+    show_progress: bool | None = False,
+) -> dict[str, list[Occurrence]]:
+    """Find the occurrences of several words in one pass, as :func:`occurrences` does for one.
+
+    Examples
+    --------
+    >>> found = sample_occurrences([["a", "ripe", "kiwi"]], ["kiwi", "ripe", "owl"])
+    >>> {word: len(items) for word, items in found.items()}
+    {'kiwi': 1, 'ripe': 1, 'owl': 0}
+    """
+    if max_occurrences is not None and max_occurrences < 1:
+        raise ValueError(f"max_occurrences={max_occurrences}: give at least 1, or None for all")
+    kept: dict[str, list[tuple[int, Occurrence]]] = {word: [] for word in words}
+    seen = dict.fromkeys(kept, 0)
+    dice = {word: random.Random(f"{seed} {word}") for word in kept}  # another word changes no sample
+    wanted = frozenset(kept)
+    for sentence in sentences_of(corpus, show_progress=show_progress):
+        if isinstance(sentence, str):
+            raise TypeError(
+                f"a corpus is a path, a list of paths, or an iterable of token lists: got the text {sentence[:40]!r}; "
+                "split it into words"
+            )
+        if wanted.isdisjoint(sentence):
+            continue
+        for position, token in enumerate(sentence):
+            if token not in wanted:
+                continue
+            number = seen[token]
+            seen[token] += 1
+            items = kept[token]
+            if max_occurrences is None or len(items) < max_occurrences:
+                items.append((number, Occurrence(sentence, position)))
+            else:
+                place = dice[token].randrange(number + 1)
+                if place < max_occurrences:
+                    items[place] = (number, Occurrence(sentence, position))
+    return {
+        word: [item for _, item in sorted(items, key=lambda pair: pair[0])] for word, items in kept.items()
+    }

@@ -1,0 +1,96 @@
+"""One word in two corpora, read by one model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from densvec.concordance import Corpus, occurrences
+from densvec.gaussian import Gaussian
+from densvec.keyed.lookup import Lookup
+
+if TYPE_CHECKING:
+    from densvec.comparison import WordComparison
+
+__all__ = ["Contrast"]
+
+
+class Contrast(Lookup):
+    """Words between corpora."""
+
+    def compare(
+        self,
+        word: str,
+        corpus_a: Corpus,
+        corpus_b: Corpus,
+        max_occurrences: int = 1000,
+        *,
+        permutations: int = 999,
+        topn: int = 8,
+        seed: int = 0,
+        show_progress: bool | None = None,
+    ) -> WordComparison:
+        """Compare what a word means in two corpora, by its posteriors there.
+
+        Parameters
+        ----------
+        word : str
+            A known word.
+        corpus_a, corpus_b : path, list of paths, or iterable of token lists
+            The two corpora.
+        max_occurrences : int, optional
+            How many occurrences of each to sample at most.
+        permutations : int, optional
+            How often the occurrences are dealt out at random to the two, for the p-value.
+        topn : int, optional
+            How many words to give that are near the word in one corpus and not in the other.
+        seed : int, optional
+            Of the samples and of the permutations.
+        show_progress : bool or None, optional
+            Whether to show a progress bar; None for only in a terminal.
+
+        Returns
+        -------
+        WordComparison
+
+        Examples
+        --------
+        >>> found = wv.compare("dog", [["dog", "cat"]] * 5, [["dog", "car"]] * 5)
+        >>> found.p_value < 0.05, found.counts
+        (True, (5, 5))
+        """
+        from densvec.comparison import WordComparison, permutation_test
+
+        self.get_index(word)
+        batches = []
+        for name, corpus in (("first", corpus_a), ("second", corpus_b)):
+            found = occurrences(corpus, word, max_occurrences, seed=seed, show_progress=show_progress)
+            if len(found) < 2:
+                raise ValueError(
+                    f"{word!r} occurs {len(found)} times in the {name} corpus: at least 2 occurrences are needed in "
+                    "each to tell a difference from chance"
+                )
+            batches.append(
+                self._whole.infer_posteriors([(word, each.tokens, each.position) for each in found])
+            )
+        shift, p_value = permutation_test(batches[0].mean, batches[1].mean, permutations, seed)
+        centres = np.array([batch.mean.mean(axis=0, dtype=np.float64) for batch in batches])
+        densities = tuple(_summary(batch) for batch in batches)
+        nearest: Any = tuple(self._whole._telling(word, centres, topn))
+        return WordComparison(
+            word,
+            shift,
+            p_value,
+            densities,
+            nearest,
+            (len(batches[0]), len(batches[1])),  # type: ignore[arg-type]
+        )
+
+
+def _summary(batch: Gaussian) -> Gaussian:
+    mean = batch.mean.mean(axis=0, dtype=np.float64)
+    squares = (batch.mean - mean) ** 2
+    spread = squares.mean(keepdims=True)[0] if batch.is_spherical else squares.mean(axis=0)
+    variance = batch.variance.mean(axis=0, dtype=np.float64) + spread
+    return Gaussian(mean.astype(batch.mean.dtype), variance.astype(batch.mean.dtype))

@@ -1,0 +1,131 @@
+"""New words from a few sentences: their contexts are read by the encoder, and combined as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from densvec.gaussian import Gaussian
+from densvec.keyed.lookup import Lookup
+
+__all__ = ["Learning"]
+
+
+class Learning(Lookup):
+    """Densities of words that the model never saw."""
+
+    def learn(
+        self, word: str, sentences: Iterable[str | Sequence[str]] | str, *, replace: bool = False
+    ) -> Gaussian:
+        """Give a new word a density from sentences in which it occurs, and add it.
+
+        The encoder reads every context of the word with a neutral centre. Each occurrence is evidence: the mean
+        is that of the occurrences, and the variance narrows with their number, from that of a single reading to
+        that of a word as specific as these contexts agree.
+
+        Parameters
+        ----------
+        word : str
+            The new word.
+        sentences : iterable of str or of sequences of str
+            Sentences with the word in them, as strings of tokens separated by white space or as lists of
+            tokens; one sentence may be given alone.
+        replace : bool, optional
+            Whether a word that is known already is learnt anew instead of being an error.
+
+        Returns
+        -------
+        Gaussian
+            The density, which the word has from now on: it can be searched and compared at once.
+
+        Examples
+        --------
+        >>> small = wv.vectors_for_all(["animal", "dog", "cat", "car"])
+        >>> small.encoder = wv.encoder
+        >>> small.learn("wug", ["the wug chased a dog", "a wug and a cat"]).dimension
+        2
+        >>> "wug" in small
+        True
+        """
+        whole = self._whole
+        if word in self and not replace:
+            raise ValueError(f"{word!r} is known already; give replace=True to learn it anew")
+        if isinstance(sentences, str):
+            sentences = [sentences]
+        split = [each.split() if isinstance(each, str) else list(each) for each in sentences]
+        places = [(each, i) for each in split for i, token in enumerate(each) if token == word]
+        if not split:
+            raise ValueError(f"there are no sentences to learn {word!r} from: give at least one")
+        if not places:
+            raise ValueError(
+                f"{word!r} does not occur in the {len(split)} sentences: a sentence must hold the word itself, as "
+                "one of its tokens"
+            )
+        contexts = [
+            ([token for token in each if token != word], sum(token != word for token in each[:i]))
+            for each, i in places
+        ]
+        read = [(c, i) for c, i in contexts if any(token in self.key_to_index for token in c)]
+        if not read:
+            raise ValueError(
+                f"none of the words around {word!r} is known, so nothing can be learnt from them"
+            )
+        density = whole.infer_new(read)
+        log_variance = np.log(density.variance)
+        whole.add_vectors([word], density.mean[None], replace=True, log_variances=log_variance[None])
+        return density
+
+    def infer_new(self, contexts: Sequence[tuple[Sequence[str], int]]) -> Gaussian:
+        """Return the density of an unknown word from contexts, without adding it.
+
+        Parameters
+        ----------
+        contexts : sequence of (tokens, position)
+            Sentences without the word, and where it stood: before the token at that position.
+
+        Examples
+        --------
+        >>> wv.infer_new([(["the", "dog", "chased", "a"], 4)]).dimension
+        2
+        """
+        posteriors = self._neutral_posteriors(contexts)
+        count = len(contexts)
+        means = posteriors.mean.astype(np.float64)
+        mean = means.mean(axis=0)
+        typical = self._known_log_variances().astype(np.float64).mean(axis=0)
+        # Where the mean lies is known the better the more occurrences agree; what the word means, given that,
+        # varies as a typical word's meaning does.
+        if count > 1:
+            scatter = means.var(axis=0, ddof=1)
+        else:
+            scatter = np.zeros_like(mean) + posteriors.variance.mean(dtype=np.float64)
+        width = posteriors.variance.shape[-1]
+        spread = scatter.mean(keepdims=True) if width == 1 else scatter
+        variance = np.exp(typical) + np.maximum(spread, posteriors.variance.mean(axis=0)) / count
+        dtype: Any = self.vectors.dtype
+        return Gaussian(mean.astype(dtype), variance.astype(dtype))
+
+    def _neutral_posteriors(self, contexts: Sequence[tuple[Sequence[str], int]]) -> Gaussian:
+        """Return the posteriors of a word without meaning of its own in contexts."""
+        whole = self._whole
+        log_variances = self._known_log_variances()
+        encoder = whole._known_encoder()
+        neutral = "\0new"
+        made = type(whole).from_arrays(
+            [*self.index_to_key, neutral],
+            np.concatenate([self.vectors, np.zeros((1, self.vector_size), dtype=self.vectors.dtype)]),
+            log_variances=np.concatenate([log_variances, log_variances.mean(axis=0, keepdims=True)]),
+            encoder=encoder.with_rows_appended(1),
+            attributes={
+                name: np.append(values, np.ones(1, dtype=values.dtype) if name == "count" else values[:1])
+                for name, values in self.expandos.items()
+            },
+            window=self.window,
+        )
+        questions = [
+            (neutral, [*tokens[:position], neutral, *tokens[position:]], position)
+            for tokens, position in contexts
+        ]
+        return made.infer_posteriors(questions)

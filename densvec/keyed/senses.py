@@ -1,0 +1,343 @@
+"""Senses of a word: its occurrences in a corpus, clustered by what the encoder makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from densvec.concordance import Corpus, Occurrence, sample_occurrences
+from densvec.gaussian import Gaussian
+from densvec.keyed.lookup import Lookup
+from densvec.keyed.search import Found
+from densvec.types import Floats, Integers
+
+__all__ = ["Sense", "Senses", "SensesOfWords", "induce", "split_share"]
+
+_CONTROLS = 60
+"""Words of like frequency whose occurrences tell how far those of any word fall apart."""
+
+_CONTROL_OCCURRENCES = 200
+"""Occurrences of each of these."""
+
+_TWO_CLOUDS = 0.9
+"""Share of the variance along the line between two halves above which they are two clouds, whatever other words do."""
+
+_FEWEST = 10
+"""A sense has at least so many occurrences."""
+
+
+@dataclass(frozen=True)
+class Sense:
+    """One sense of a word.
+
+    Attributes
+    ----------
+    word : str
+    number : int
+        From 0, the most frequent sense first.
+    share : float
+        Share of the occurrences that have it.
+    density : Gaussian
+        Mean of their posteriors, and how far they spread with their own variances.
+    nearest : list of (str, float)
+        Words near this sense and not near the others, best first.
+    examples : list of Occurrence
+        The most typical occurrences.
+    """
+
+    word: str
+    number: int
+    share: float
+    density: Gaussian
+    nearest: Found
+    examples: list[Occurrence]
+
+    def __str__(self) -> str:
+        words = " ".join(word for word, _ in self.nearest)
+        lines = [f"{self.word} {self.number + 1}  {100 * self.share:.0f} %  {words}"]
+        return "\n".join([*lines, *(f"  {each.line()}" for each in self.examples)])
+
+
+class Senses(Sequence[Sense]):
+    """The senses of a word, the most frequent first.
+
+    Attributes
+    ----------
+    word : str
+    occurrences : list of Occurrence
+        The occurrences that they were found in.
+    labels : numpy.ndarray of int
+        The sense of each.
+    posteriors : Gaussian
+        The posterior of each.
+    """
+
+    def __init__(
+        self,
+        wv: Any,
+        word: str,
+        senses: list[Sense],
+        occurrences: list[Occurrence],
+        labels: Integers,
+        posteriors: Gaussian,
+    ) -> None:
+        self._wv = wv
+        self.word = word
+        self._senses = senses
+        self.occurrences = occurrences
+        self.labels = labels
+        self.posteriors = posteriors
+
+    @overload
+    def __getitem__(self, index: int) -> Sense: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Sense]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return a sense."""
+        return self._senses[index]
+
+    def __len__(self) -> int:
+        return len(self._senses)
+
+    def __iter__(self) -> Iterator[Sense]:
+        return iter(self._senses)
+
+    def assign(self, sentence: str | Sequence[str], position: int | None = None) -> Sense:
+        """Return the sense that the word has in a sentence.
+
+        Parameters
+        ----------
+        sentence : str or sequence of str
+            Tokens, or a string of them separated by white space.
+        position : int, optional
+            Where the word stands; by default where it first occurs.
+        """
+        tokens = sentence.split() if isinstance(sentence, str) else list(sentence)
+        if position is None:
+            if self.word not in tokens:
+                raise ValueError(
+                    f"{self.word!r} is not in the sentence {' '.join(tokens)[:60]!r}: give its position"
+                )
+            position = tokens.index(self.word)
+        posterior = self._wv.infer_posteriors([(self.word, tokens, position)])
+        centres = np.array([sense.density.mean for sense in self._senses], dtype=np.float64)
+        points = np.asarray(posterior.mean, dtype=np.float64)
+        return self._senses[int(((points - centres) ** 2).sum(axis=1).argmin())]
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self._senses))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} senses of {self.word!r} in {len(self.occurrences)} occurrences>"
+
+
+class SensesOfWords(Lookup):
+    """Senses, found in text."""
+
+    def senses(
+        self,
+        word: str,
+        corpus: Corpus,
+        max_occurrences: int = 1000,
+        *,
+        max_senses: int = 8,
+        significance: float = 0.05,
+        topn: int = 8,
+        examples: int = 3,
+        seed: int = 0,
+        show_progress: bool | None = None,
+    ) -> Senses:
+        """Find the senses of a word in a corpus; how many there are is found out, too.
+
+        The word's occurrences are sampled and their posteriors inferred. They are split in two if they fall
+        apart more than those of other words of like frequency do (at most the share `significance` of those
+        falls apart as far), and the parts are split again in the same way.
+
+        Parameters
+        ----------
+        word : str
+            A known word.
+        corpus : path, list of paths, or iterable of token lists
+            Where to look; it is read once.
+        max_occurrences : int, optional
+            How many occurrences to sample at most.
+        max_senses : int, optional
+            How many senses to find at most.
+        significance : float, optional
+            How sure a split must be: the smaller, the fewer senses.
+        topn : int, optional
+            How many nearest words of each sense to give.
+        examples : int, optional
+            How many typical occurrences of each.
+        seed : int, optional
+            Of the samples and of the clustering.
+        show_progress : bool or None, optional
+            Whether to show a progress bar; None for only in a terminal.
+
+        Returns
+        -------
+        Senses
+            A sequence of :class:`Sense`, the most frequent first; at least one.
+
+        Raises
+        ------
+        KeyError
+            If the word is unknown.
+        ValueError
+            If it does not occur in the corpus.
+
+        Examples
+        --------
+        >>> corpus = [["the", "dog", "and", "the", "cat"], ["a", "dog", "in", "a", "car"]]
+        >>> senses = wv.senses("dog", corpus)
+        >>> len(senses), senses[0].share
+        (1, 1.0)
+        >>> senses.assign("my dog and cat").number
+        0
+        """
+        whole = self._whole
+        self.get_index(word)
+        controls = self._controls(word, seed)
+        found = sample_occurrences(
+            corpus, [word, *controls], max_occurrences, seed=seed, show_progress=show_progress
+        )
+        items = found.pop(word)
+        if not items:
+            raise ValueError(
+                f"{word!r} does not occur in the corpus: look at its spelling there (case, for example), or give "
+                "another corpus"
+            )
+        posteriors = whole.infer_posteriors([(word, each.tokens, each.position) for each in items])
+        points = posteriors.mean.astype(np.float64)
+        null = []
+        for other, theirs in found.items():
+            if len(theirs) >= 2 * _FEWEST:
+                sample = theirs[:_CONTROL_OCCURRENCES]
+                batch = whole.infer_posteriors([(other, each.tokens, each.position) for each in sample])
+                null.append(split_share(batch.mean.astype(np.float64), seed)[0])
+        labels = induce(points, np.array(null), max_senses, significance, seed)
+        return self._described(word, items, labels, posteriors, topn, examples)
+
+    def _controls(self, word: str, seed: int) -> list[str]:
+        """Return words of about the same frequency, which are neighbours in the order of the rows."""
+        row = self.get_index(word)
+        names = [
+            key
+            for key in self.index_to_key[max(0, row - 400) : row + 400]
+            if key != word and isinstance(key, str) and key.isalpha()
+        ]
+        rng = np.random.default_rng(seed)
+        return [names[i] for i in rng.permutation(len(names))[:_CONTROLS]]
+
+    def _described(
+        self,
+        word: str,
+        items: list[Occurrence],
+        labels: Integers,
+        posteriors: Gaussian,
+        topn: int,
+        examples: int,
+    ) -> Senses:
+        """Put clusters in the order of their size and say what they are."""
+        sizes = np.bincount(labels)
+        order = np.argsort(-sizes, kind="stable")
+        labels = np.argsort(order)[labels]
+        points = posteriors.mean.astype(np.float64)
+        centres = np.array([points[labels == i].mean(axis=0) for i in range(len(order))])
+        nearest = self._telling(word, centres, topn)
+        senses = []
+        for i, centre in enumerate(centres):
+            members = np.flatnonzero(labels == i)
+            squares = (points[members] - centre) ** 2
+            spread = squares.mean(axis=0) if not posteriors.is_spherical else squares.mean(keepdims=True)[0]
+            variance = posteriors.variance[members].mean(axis=0, dtype=np.float64) + spread
+            typical = members[np.argsort(squares.sum(axis=1), kind="stable")]
+            dtype: Any = posteriors.mean.dtype
+            density = Gaussian(centre.astype(dtype), variance.astype(dtype))
+            lines: dict[str, Occurrence] = {}
+            for j in typical:
+                lines.setdefault(items[j].line(), items[j])
+                if len(lines) >= examples:
+                    break
+            share = len(members) / len(labels)
+            senses.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
+        return Senses(self._whole, word, senses, items, labels, posteriors)
+
+    def _telling(self, word: str, centres: Floats, topn: int) -> list[Found]:
+        """Return for each sense the words that are near it and nearer than to the other senses."""
+        own = self.get_index(word)
+        units = centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-30)
+        cosines = np.array([self._cosines(unit.astype(self.vectors.dtype), slice(None)) for unit in units])
+        found: list[Found] = []
+        for i, scores in enumerate(cosines):
+            others = np.delete(cosines, i, axis=0)
+            telling = scores + (scores - others.max(axis=0)) if len(others) else scores.copy()
+            telling[own] = -np.inf
+            best = np.argsort(-telling, kind="stable")[:topn]
+            found.append([(self.index_to_key[row], float(telling[row])) for row in best if row != own])
+        return found
+
+
+def split_share(points: Floats, seed: int = 0) -> tuple[float, float, Integers]:
+    """Return how far points fall apart into two halves: the share of their variance that lies between the halves.
+
+    Returns
+    -------
+    share : float
+        Of the whole variance.
+    along : float
+        Of the variance along the line through the halves' centres: 2/π of a normal cloud, near 1 of two clouds.
+    labels : numpy.ndarray of int
+        The half of each point.
+
+    Examples
+    --------
+    >>> share, along, labels = split_share(np.array([[0.0], [0.1], [5.0], [5.1]]))
+    >>> round(share, 3), round(along, 3), bool(labels[0] == labels[1] != labels[2])
+    (1.0, 1.0, True)
+    """
+    from densvec.evaluation.clusters import kmeans
+
+    if len(points) < 2:
+        return 0.0, 0.0, np.zeros(len(points), dtype=np.int64)
+    labels: Integers = kmeans(points, 2, restarts=5, seed=seed)
+    centred = points - points.mean(axis=0)
+    centres = [
+        centred[labels == i].mean(axis=0) if (labels == i).any() else np.zeros(points.shape[1])
+        for i in (0, 1)
+    ]
+    between = sum((labels == i).sum() * (centre**2).sum() for i, centre in enumerate(centres))
+    total, axis = (centred**2).sum(), centres[1] - centres[0]
+    length = float(np.sqrt((axis**2).sum()))
+    if not total > 0 or not length > 0:
+        return 0.0, 0.0, labels
+    along = ((centred @ (axis / length)) ** 2).sum()
+    return float(between / total), float(min(between / along, 1.0)), labels
+
+
+def induce(
+    points: Floats, null: Floats, most: int = 8, significance: float = 0.05, seed: int = 0
+) -> Integers:
+    """Return the sense of each point: points are split in two as long as a part falls apart far enough.
+
+    Far enough is further than the share `significance` of other words does, whose :func:`split_share` are in
+    `null`; or into two clouds with next to nothing between them, however many other words do so.
+    """
+    labels = np.zeros(len(points), dtype=np.int64)
+    bound = float(np.quantile(null, 1.0 - significance)) if len(null) else np.inf
+    waiting, number = [0], 1
+    while waiting and number < most:
+        part = waiting.pop(0)
+        members = np.flatnonzero(labels == part)
+        if len(members) < 2 * _FEWEST:
+            continue
+        share, along, halves = split_share(points[members], seed)
+        if (share <= bound and along < _TWO_CLOUDS) or min(np.bincount(halves, minlength=2)) < _FEWEST:
+            continue
+        labels[members[halves == 1]] = number
+        waiting += [part, number]
+        number += 1
+    return labels

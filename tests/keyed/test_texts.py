@@ -1,0 +1,73 @@
+"""Texts as densities: laws, batches, and halves of texts that find each other."""
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram
+from densvec.corpora import occurrences
+from densvec.datasets import toy_language
+
+
+@pytest.fixture(scope="module")
+def language():
+    return toy_language(5000)
+
+
+@pytest.fixture(scope="module")
+def wv(language):
+    return BayesianSkipGram(
+        language, vector_size=20, sample=0.01, alpha=0.05, epochs=10, workers=1, seed=1
+    ).wv
+
+
+def test_one_word_is_its_own_density(wv):
+    assert wv.text_density(["owl"]).mean == pytest.approx(wv["owl"], rel=1e-5)
+    assert wv.text_density("owl").variance == pytest.approx(wv.get_variance("owl"), rel=1e-5)
+
+
+@pytest.mark.parametrize("weights", ["thinning", "sif", "none"])
+@pytest.mark.parametrize("in_context", [False, True])
+def test_a_batch_is_its_texts(wv, weights, in_context):
+    texts = [["the", "owl", "hoots", "in", "the", "barn"], ["a", "ripe", "apple"]]
+    texts = [[token for token in text if token in wv] for text in texts]
+    batch = wv.text_density(texts, weights=weights, in_context=in_context)
+    for i, text in enumerate(texts):
+        one = wv.text_density(text, weights=weights, in_context=in_context)
+        assert batch[i].mean == pytest.approx(one.mean, rel=1e-4, abs=1e-5)
+
+
+def test_precision_and_weight_decide(wv):
+    weights = np.zeros(len(wv))
+    weights[wv.get_index("owl")] = 1.0
+    assert wv.text_density("owl dog apple", weights=weights).mean == pytest.approx(wv["owl"], rel=1e-5)
+    density = wv.text_density("owl dog", weights="none")
+    precisions = 1 / wv.get_variance(["owl", "dog"])
+    expected = (precisions * wv[["owl", "dog"]]).sum(axis=0) / precisions.sum()
+    assert density.mean == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_texts_of_one_subject_find_each_other(language, wv):
+    first, second = [], []
+    for word in ("bird", "fruit", "vehicle"):
+        found = [each.tokens for each in occurrences(language, word, 20)]
+        first.append([token for tokens in found[:10] for token in tokens])
+        second.append([token for tokens in found[10:] for token in tokens])
+    for metric in ("cosine", "kl", "jeffreys", "wasserstein"):
+        scores = wv.text_similarity(first, second, metric=metric)
+        assert np.array_equal(scores.argmax(axis=1), [0, 1, 2])
+
+
+def test_similarity_of_two_is_that_of_lists(wv):
+    one = wv.text_similarity("owl hoots", "silent owl", metric="kl")
+    many = wv.text_similarity([["owl", "hoots"]], [["silent", "owl"]], metric="kl")
+    assert many.shape == (1, 1)
+    assert many[0, 0] == pytest.approx(one, rel=1e-5)
+
+
+def test_errors_say_what_is_wrong(wv):
+    with pytest.raises(ValueError, match="no word of the text 'xyzzy'"):
+        wv.text_density("xyzzy")
+    with pytest.raises(ValueError, match="weights='idf' is unknown"):
+        wv.text_density("owl", weights="idf")
+    with pytest.raises(ValueError, match="one number for each"):
+        wv.text_density("owl", weights=[1.0, 2.0])

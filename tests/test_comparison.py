@@ -1,0 +1,120 @@
+"""Meaning between corpora: a rotated model has not moved, words swapped on purpose have."""
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram, KeyedDensities, compare
+from densvec.comparison import align, permutation_test
+from densvec.datasets import toy_language
+
+CHANGED = {f"w{i}" for i in range(5, 300, 40)}
+
+
+@pytest.fixture(scope="module")
+def moved():
+    """Return two models of the same words, noisy, turned and scaled, in the second of which some words moved."""
+    return noisy(random_densities(), 1), noisy(random_densities(), 2, CHANGED)
+
+
+def noisy(wv, seed, changed=()):
+    """Return densities with the noise of another training, larger for rare words, in a space turned and scaled."""
+    rng = np.random.default_rng(seed)
+    size = wv.vector_size
+    noise = rng.normal(size=wv.vectors.shape) * (0.1 + 0.1 * rng.random((len(wv), 1)))
+    noise *= np.sqrt(200 / wv.expandos["count"])[:, None]
+    means = wv.vectors + noise
+    for word in changed:
+        means[wv.get_index(word)] = rng.normal(size=size)
+    turn = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    return KeyedDensities.from_arrays(
+        list(wv.index_to_key),
+        (2 * means @ turn).astype(np.float32),
+        log_variances=wv.log_variances + np.float32(2 * np.log(2)),
+        attributes=wv.expandos,
+    )
+
+
+def random_densities(seed=1, count=300, covariance="spherical"):
+    rng = np.random.default_rng(seed)
+    wv = KeyedDensities(8, covariance=covariance)
+    width = 1 if covariance == "spherical" else 8
+    wv.add_vectors(
+        [f"w{i}" for i in range(count)],
+        rng.normal(size=(count, 8)),
+        log_variances=rng.normal(size=(count, width)) * 0.1,
+    )
+    wv.expandos["count"] = np.arange(count + 100, 100, -1)
+    return wv
+
+
+def test_a_turned_and_scaled_model_has_not_moved():
+    wv = random_densities()
+    rng = np.random.default_rng(2)
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    other = KeyedDensities.from_arrays(
+        wv.index_to_key,
+        (3 * wv.vectors @ turn).astype(np.float32),
+        log_variances=wv.log_variances + np.float32(2 * np.log(3)),
+        attributes=wv.expandos,
+    )
+    rotation, scale = align(wv, other, wv.index_to_key)
+    assert rotation == pytest.approx(turn.T, abs=1e-4)
+    assert scale == pytest.approx(1 / 3, rel=1e-4)
+    assert compare(wv, other).shifts.max() < 1e-6
+
+
+def test_words_that_moved_are_found(moved):
+    comparison = compare(*moved)
+    top = {shift.word for shift in comparison.most_shifted(len(CHANGED))}
+    assert top == CHANGED
+    assert all(comparison[word].p_value < 0.01 for word in CHANGED)
+    assert len(comparison["w5"].nearest[0]) == 8
+    names, places = comparison.path("w5")
+    assert names[:2] == ["w5 1", "w5 2"]
+    assert places.shape == (len(names), 8)
+
+
+@pytest.mark.parametrize("with_null", [False, True])
+def test_false_alarms_are_at_the_nominal_rate(with_null):
+    wv = random_densities(count=2000)
+    null = (noisy(wv, 5), noisy(wv, 6)) if with_null else None
+    comparison = compare(noisy(wv, 3), noisy(wv, 4), null=null)
+    assert 0.02 < np.mean(comparison.p_values < 0.05) < 0.08
+    assert np.mean(comparison.q_values() < 0.05) < 0.01
+
+
+def test_one_word_in_two_corpora():
+    sentences = list(toy_language(8000))
+    wv = BayesianSkipGram(sentences, vector_size=20, sample=0.01, alpha=0.05, epochs=10, workers=1, seed=1).wv
+    with_owl = [sentence for sentence in sentences if "owl" in sentence]
+    swapped = [["owl" if token == "apple" else token for token in s] for s in sentences if "apple" in s]
+    assert wv.compare("owl", with_owl[::2], swapped, permutations=99).p_value == pytest.approx(0.01)
+    assert wv.compare("owl", with_owl[::2], with_owl[1::2], permutations=99).p_value > 0.01
+    with pytest.raises(ValueError, match="occurs 0 times in the second corpus"):
+        wv.compare("owl", with_owl, [])
+    with pytest.raises(KeyError):
+        wv.compare("unicorn", with_owl, with_owl)
+
+
+def test_permutation_p_values_are_uniform_without_a_difference():
+    rng = np.random.default_rng(3)
+    values = [
+        permutation_test(rng.normal(size=(20, 3)), rng.normal(size=(20, 3)), 99, i)[1] for i in range(200)
+    ]
+    assert 0.01 < np.mean(np.array(values) <= 0.05) < 0.11
+
+
+def test_errors_say_what_to_do():
+    wv = random_densities()
+    with pytest.raises(ValueError, match="8 and 2 dimensions"):
+        compare(wv, KeyedDensities(2, covariance="spherical"))
+    with pytest.raises(ValueError, match="lower min_count"):
+        compare(wv, wv, min_count=10_000)
+    with pytest.raises(KeyError, match="unicorn"):
+        compare(wv, wv)["unicorn"]
+    with pytest.raises(ValueError, match="metric='cosine'"):
+        compare(wv, wv, metric="cosine")
+    assert (
+        compare(random_densities(covariance="diagonal"), random_densities(covariance="diagonal")).shifts.max()
+        < 1e-6
+    )
