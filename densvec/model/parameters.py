@@ -111,7 +111,8 @@ def _sample(name: str, value: Any) -> float | str:
         if value != "auto":
             raise ValueError(f"{name}={value!r} is unknown: use a number or 'auto'")
         return value
-    return check_number(name, value)
+    number: float = check_number(name, value)
+    return number
 
 
 def _exponent(name: str, value: Any) -> Any:
@@ -204,7 +205,7 @@ class SharedParameters:
     window: int = whole(5, least=1)
     min_count: int = whole(5, least=0)
     max_vocab_size: int | None = whole(None, least=0)
-    sample: Any = parameter("auto", _sample)  # the number as soon as there is a vocabulary
+    sample: float = parameter("auto", _sample)  # "auto" until there is a vocabulary
     seed: int = whole(1, least=0)
     workers: int = parameter(None, _workers)
     min_alpha: float = number(0.0001)
