@@ -3,9 +3,8 @@
 Two modules are the ground for the others, `tables` (keys and rows) and `lookup` (what an item of a question stands
 for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
 keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what; `taxonomy`), `similarity` (of
-named keys), `search` (most similar keys), `inference` (words in context), `prediction` (the words that a context
-suggests), `evaluation` (gensim's two
-measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
+named keys), `search` (most similar keys), `inference` (words in context), `in_context` (comparing words in context),
+`prediction` (the words that a context suggests), `evaluation` (gensim's two measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
 """
 
 from densvec.keyed.densities import Densities
@@ -13,6 +12,7 @@ from densvec.keyed.evaluation import Evaluation
 from densvec.keyed.files import Files
 from densvec.keyed.growth import Growth
 from densvec.keyed.hypernymy import Hypernymy
+from densvec.keyed.in_context import InContext
 from densvec.keyed.inference import Inference
 from densvec.keyed.prediction import Prediction
 from densvec.keyed.retired import Retired
@@ -23,7 +23,17 @@ __all__ = ["KeyedDensities"]
 
 
 class KeyedDensities(
-    Growth, Densities, Hypernymy, Similarity, Search, Inference, Prediction, Evaluation, Files, Retired
+    Growth,
+    Densities,
+    Hypernymy,
+    Similarity,
+    Search,
+    Inference,
+    InContext,
+    Prediction,
+    Evaluation,
+    Files,
+    Retired,
 ):
     """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
 
