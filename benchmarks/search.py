@@ -1,8 +1,8 @@
 """Recall and speed of approximate search beside the exact scan: ``python -m benchmarks.search [WORDS] [FACTORY ...]``.
 
 The densities are generated: words lie around topics, topics around fields, as words of a language do, with
-log-variances of their own. Recall at 10 is the part of the ten nearest words by KL that the index finds, the exact scan being the
-truth. Everything is asked by one thread, and both take turns in each of three rounds; medians.
+log-variances of their own. Recall at 10 is the part of the ten nearest words by KL that the index finds; the
+exact scan is the truth. Everything is asked by one thread, and both take turns in each of three rounds; medians.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Find words that changed their meaning on purpose between two halves of a text.
 
 In the second half, pairs of words of like frequency change places. The halves are trained apart. Printed are the
-average precision of finding the changed words, by densvec.compare and by cosine after Procrustes on gensim's skip-gram, and how
-often a word that did not change is called changed at p < .05.
+average precision of finding the changed words, by densvec.compare and by cosine after Procrustes on gensim's
+skip-gram, and how often a word that did not change is called changed at p < .05.
 
     python -m benchmarks.shifts CORPUS --sentences 120000 --pairs 50
 """
@@ -96,7 +96,8 @@ def main() -> None:
         )
     distance = by_gensim(first, second, comparison.words, args.seed, args.epochs)
     print(
-        f"gensim's cosine after Procrustes: AP {average_precision(distance, truth):.3f}; {truth.sum()} of {len(truth)} changed"
+        f"gensim's cosine after Procrustes: AP {average_precision(distance, truth):.3f}; "
+        f"{truth.sum()} of {len(truth)} changed"
     )
 
 

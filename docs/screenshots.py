@@ -61,7 +61,9 @@ def main() -> None:
     args = parser.parse_args()
     sock = listen("127.0.0.1", 0)
     wv = KeyedDensities.load(args.model, mmap="r")
-    server = uvicorn.Server(uvicorn.Config(app(wv, limits=Limits(seconds=120)), log_level="error", lifespan="off"))
+    server = uvicorn.Server(
+        uvicorn.Config(app(wv, limits=Limits(seconds=120)), log_level="error", lifespan="off")
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()
     while not server.started:

@@ -3,9 +3,10 @@
 Two modules are the ground for the others, `tables` (keys and rows) and `lookup` (what an item of a question stands
 for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
 keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what; `taxonomy`), `similarity` (of
-named keys), `search` (most similar keys), `inference` (words in context), `prediction` (the words that a context
-suggests), `evaluation` (gensim's two measures), `files` (saving and exchange), `ecosystem` (other packages), `retired`
-(names that gensim 4 removed).
+named keys), `search` (most similar keys), `inference` (words in context), `in_context` (comparing words in context),
+`prediction` (the words that a context suggests), `senses`, `contrast` (a word in two corpora), `learning` (new words from
+sentences), `subwords` (new words from their spelling), `texts`, `evaluation` (gensim's two measures), `files` (saving and
+exchange), `ecosystem` (other packages), `retired` (names that gensim 4 removed).
 """
 
 from densvec.keyed.contrast import Contrast
@@ -15,6 +16,7 @@ from densvec.keyed.evaluation import Evaluation
 from densvec.keyed.files import Files
 from densvec.keyed.growth import Growth
 from densvec.keyed.hypernymy import Hypernymy
+from densvec.keyed.in_context import InContext
 from densvec.keyed.inference import Inference
 from densvec.keyed.learning import Learning
 from densvec.keyed.prediction import Prediction
@@ -35,6 +37,7 @@ class KeyedDensities(
     Similarity,
     Search,
     Inference,
+    InContext,
     Prediction,
     SensesOfWords,
     Contrast,

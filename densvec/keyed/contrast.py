@@ -76,7 +76,7 @@ class Contrast(Lookup):
             )
         shift, p_value = permutation_test(batches[0].mean, batches[1].mean, permutations, seed)
         centres = np.array([batch.mean.mean(axis=0, dtype=np.float64) for batch in batches])
-        densities = tuple(_summary(batch) for batch in batches)
+        densities = (_summary(batches[0]), _summary(batches[1]))
         nearest: Any = tuple(self._whole._telling(word, centres, topn))
         return WordComparison(
             word,
@@ -84,7 +84,7 @@ class Contrast(Lookup):
             p_value,
             densities,
             nearest,
-            (len(batches[0]), len(batches[1])),  # type: ignore[arg-type]
+            (len(batches[0]), len(batches[1])),
         )
 
 

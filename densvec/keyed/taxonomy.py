@@ -154,7 +154,7 @@ def maximum_arborescence(weights: Floats, root: int) -> Integers:
     exits = weights[np.ix_(cycle, outside)].argmax(axis=0)
     smaller[-1, :-1] = weights[np.ix_(cycle, outside)].max(axis=0)
     solved = maximum_arborescence(smaller, int(np.flatnonzero(outside == root)[0]))
-    result = parents.copy()
+    result: Integers = parents.copy()
     for place, node in enumerate(outside):
         parent = solved[place]
         if parent >= 0:

@@ -61,7 +61,7 @@ class Texts(Lookup):
         """
         texts, several = _texts(text)
         table = self._word_weights(weights)
-        rows = [self._known_rows(tokens) for tokens in texts]
+        rows = [self._token_rows(tokens) for tokens in texts]
         for tokens, found in zip(texts, rows, strict=True):
             if not len(found):
                 shown = " ".join(tokens[:5])
@@ -128,7 +128,7 @@ class Texts(Lookup):
             return units[0] @ units[1].T
         return np.array([0.0 - find_metric(metric).exact(row, columns) for row in rows])
 
-    def _known_rows(self, tokens: Sequence[str]) -> Any:
+    def _token_rows(self, tokens: Sequence[str]) -> Any:
         return np.array(
             [row for token in tokens if (row := self.key_to_index.get(token, -1)) >= 0], dtype=np.int64
         )
@@ -153,7 +153,8 @@ class Texts(Lookup):
             )
         shares = np.asarray(counts, dtype=np.float64)
         if weights == "sif":
-            return _SIF / (_SIF + shares / max(shares.sum(), 1.0))
+            sif: Floats = _SIF / (_SIF + shares / max(shares.sum(), 1.0))
+            return sif
         kept: Floats = keep_probabilities(np.asarray(counts), _THINNING)
         return kept
 

@@ -196,7 +196,9 @@ def _restore_loss(entry: Any) -> EpochLoss:
         raise ValueError(f"the header's loss_history has {str(entry)[:80]!r} among its entries")
     whole = ("epoch", "words")
     fields: dict[str, Any] = {
-        name: field(entry, name, int if name in whole else float) for name in EpochLoss._fields
+        name: field(entry, name, int if name in whole else float)
+        for name in EpochLoss._fields
+        if name != "running_loss" or name in entry  # older files have none
     }
     return EpochLoss(**fields)
 

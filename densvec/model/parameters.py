@@ -31,7 +31,6 @@ __all__ = [
     "names_checked",
     "ns_exponent",
     "number",
-    "number_or_auto",
     "parameter",
     "rates_of",
     "whole",
@@ -73,11 +72,6 @@ def number(default: float) -> Any:
     return parameter(default, check_number)
 
 
-def number_or_auto(default: float | str) -> Any:
-    """Declare a finite number of at least 0, or "auto"."""
-    return parameter(default, lambda name, value: value if value == "auto" else check_number(name, value))
-
-
 def choice(default: str, check: Callable[[Any], Any]) -> Any:
     """Declare one of a few names, which `check` knows."""
     return parameter(default, lambda name, value: check(value))
@@ -110,6 +104,15 @@ def _plain(value: Any) -> Any:
 
 def _workers(name: str, value: Any) -> int:
     return available_cores() if value is None else check_whole(name, value, 1)
+
+
+def _sample(name: str, value: Any) -> float | str:
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"{name}={value!r} is unknown: use a number or 'auto'")
+        return value
+    number: float = check_number(name, value)
+    return number
 
 
 def _exponent(name: str, value: Any) -> Any:
@@ -202,7 +205,7 @@ class SharedParameters:
     window: int = whole(5, least=1)
     min_count: int = whole(5, least=0)
     max_vocab_size: int | None = whole(None, least=0)
-    sample: Any = number_or_auto("auto")  # the number as soon as there is a vocabulary
+    sample: float = parameter("auto", _sample)  # "auto" until there is a vocabulary
     seed: int = whole(1, least=0)
     workers: int = parameter(None, _workers)
     min_alpha: float = number(0.0001)

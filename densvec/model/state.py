@@ -37,7 +37,7 @@ class ModelState(SharedParameters, Lifecycle):
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._set_parameters(values)
-        self._auto_sample = self.sample == "auto"
+        self._auto_sample = values["sample"] == "auto"
         self.layer1_size = self.vector_size
         self.hashfxn: Callable[[str], int] = values.get("hashfxn", hash)
         self.wv = self._new_keyed()

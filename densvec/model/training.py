@@ -125,7 +125,7 @@ class Training(ModelState):
         True
         """
         if self._run is not None and self._run.tally.result.centres:
-            return self._run.tally.result.per_centre()[0]
+            return self._run.tally.per_centre()[0]
         return self.loss_history[-1].loss if self.loss_history else 0.0
 
     # Which epochs to train

@@ -250,6 +250,8 @@ cdef void compare(Step* step) noexcept nogil:
         totals.hinge += hinge
         totals.kl += kl
         totals.centres += 1
+        if step.measures:
+            continue
 
         move_rows(step, 0, count, &step.rates.contrast)
         if step.residual:
@@ -326,12 +328,14 @@ cdef void run(Step* step) noexcept nogil:
         step.tile = Tile(first, last, low, find_distinct(windows.tokens + low, high - low, step.scratch))
         encode(step)
         compare(step)
+        first = last
+        if step.measures:
+            continue
         propagate(step)
         if step.trains:
             update_encoder(step)
         else:
             sum_encoder_gradients(step)
-        first = last
 
 
 cdef inline void* room(size_t rows, size_t columns, size_t bytes) noexcept:
@@ -487,7 +491,7 @@ cdef class Kernel:
             contrast=Descent(mean, mean, contrast, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
             prior=Descent(prior, prior, log_variance, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
         )
-        return self._run(chunk, &self.bound.tables, rates, worker)
+        return self._run(chunk, &self.bound.tables, rates, worker, False)
 
     def gradients(self, chunk, dict into):
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
@@ -499,9 +503,15 @@ cdef class Kernel:
             contrast=Descent(-1, 0, -information, INFINITY, -INFINITY, INFINITY),
             prior=Descent(prior, 0, -information, INFINITY, -INFINITY, INFINITY),
         )
-        return self._run(chunk, &tables, rates, 0)
+        return self._run(chunk, &tables, rates, 0, False)
 
-    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker):
+    def measure(self, chunk, int worker=0):
+        """Return the sums of hinge and KL over a chunk, and the number of centres; change nothing."""
+        cdef Rates none
+        memset(&none, 0, sizeof(Rates))
+        return self._run(chunk, &self.bound.tables, none, worker, True)
+
+    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures):
         cdef Step step = self.bound
         if not len(chunk.tokens) or not len(chunk.negatives):
             return 0.0, 0.0, 0
@@ -510,7 +520,7 @@ cdef class Kernel:
         cdef Workspace workspace = self.workspaces[worker]
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)
         step.into, step.trains = into[0], into == &self.bound.tables
-        step.rates, step.totals = rates, Totals(0, 0, 0)
+        step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures
         with nogil:
             run(&step)
         return step.totals.hinge, step.totals.kl, step.totals.centres

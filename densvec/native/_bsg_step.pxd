@@ -104,6 +104,7 @@ cdef struct Step:                # everything that a step needs
     Tables tables                # what is compared
     Tables into                  # what changes: the same, or gradients
     bint trains                  # the same
+    bint measures                # nothing changes: only the loss is asked for
     Optimiser optimiser
     Rates rates
     Windows windows

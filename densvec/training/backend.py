@@ -70,6 +70,13 @@ class Backend(ABC):
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
         """Return the loss of a chunk and the gradients of its sum over centres, by table; train nothing."""
 
+    def measure(self, chunk: Any, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk, as `step` takes it, with the tables as they are, and change nothing.
+
+        None, unless overridden: the losses of the steps are then all there is.
+        """
+        return None
+
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators by name, as saved in a model file; none unless overridden."""
         return {}

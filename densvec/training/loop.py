@@ -30,6 +30,9 @@ PREPARING = 1
 #: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens at most.
 LOSS_BOUND = 1e6
 
+#: One chunk of so many is measured before it is trained on.
+MEASURED = 16
+
 
 class Loop:
     """Trains the epochs of a run: threads take chunks from the feed and step the backend on them.
@@ -135,10 +138,12 @@ class Loop:
                         break
                     chunk, prepared = taken
                     alpha = run.alpha(chunk.words_before, run.tally.examples)
+                    measured = chunk.number % MEASURED == 0
+                    at_rest = self.backend.measure(prepared, worker) if measured else None
                     result = self.backend.step(prepared, alpha, worker)
                     check_loss(result, self._loss_bound)
                     with self._counting:
-                        run.tally.add(chunk, result)
+                        run.tally.add(chunk, result, at_rest)
                 trained.put(True)
         except BaseException as error:  # it belongs to the thread that called train()
             errors.append(error)

@@ -107,6 +107,10 @@ class BayesianSkipGramBackend(NativeBackend):
         rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
         return self._result(*self._kernel.step(chunk, **rates, worker=worker))
 
+    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk as the tables are, and change nothing."""
+        return self._result(*self._kernel.measure(chunk, worker))
+
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state

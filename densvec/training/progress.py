@@ -54,7 +54,7 @@ class Progress:
         """Report a trained chunk; ``tally`` and ``seconds`` are those of the current epoch."""
         run = self._run
         if self._bar is not None:
-            loss, hinge, kl = tally.result.per_centre()
+            loss, hinge, kl = tally.per_centre()
             self._bar.set_postfix(
                 {"loss": f"{loss:.3f}", "hinge": f"{hinge:.3f}", "kl": f"{kl:.3f}"}, refresh=False
             )
@@ -62,7 +62,7 @@ class Progress:
             self._bar.update(max(0, done - self._bar.n))
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + self._report_delay
-            loss, _, _ = tally.result.per_centre()
+            loss, _, _ = tally.per_centre()
             logger.info(
                 "EPOCH %i - PROGRESS: at %.2f%% of the run, %.0f words/s, loss %.4f",
                 run.number + 1,

@@ -16,7 +16,13 @@ __all__ = ["EpochLoss", "Run", "Tally"]
 
 
 class EpochLoss(NamedTuple):
-    """What one epoch gave; the losses are means per centre word, NaN if there was none."""
+    """What one epoch gave; the losses are means per centre word, NaN if there was none.
+
+    ``loss``, ``hinge`` and ``kl`` are measured on chunks before they are trained on, with the tables at rest. The
+    ``running_loss`` is summed up while the tables change: each centre has then been told most of its window by the
+    centre before, and the faster the tables learn, the more it gains by that. So it is too small, and rises as the
+    learning rate falls, though the model improves.
+    """
 
     epoch: int  # 1 is the first that the model was ever trained
     loss: float  # hinge + kl_weight · kl
@@ -25,6 +31,7 @@ class EpochLoss(NamedTuple):
     words: int  # raw words of the corpus, known or not
     words_per_second: float
     seconds: float
+    running_loss: float = math.nan
 
 
 @dataclass
@@ -37,9 +44,18 @@ class Tally:
     examples: int = 0
     seconds: float = 0.0
     result: StepResult = field(default_factory=StepResult)
+    at_rest: StepResult = field(
+        default_factory=StepResult
+    )  # of the chunks that were measured before they were trained on
 
-    def add(self, chunk: Chunk, result: StepResult) -> None:
-        """Count one trained chunk."""
+    def per_centre(self) -> tuple[float, float, float]:
+        """Return loss, hinge and kl per centre: at rest, if they were measured, else while training."""
+        return (self.at_rest if self.at_rest.centres else self.result).per_centre()
+
+    def add(self, chunk: Chunk, result: StepResult, at_rest: StepResult | None = None) -> None:
+        """Count one trained chunk, and its loss before that, if it was measured."""
+        if at_rest is not None:
+            self.at_rest += at_rest
         self.chunks += 1
         self.words += chunk.words
         self.kept += len(chunk.tokens)
@@ -90,11 +106,12 @@ class Run:
     def complete_epoch(self) -> EpochLoss:
         """Move on to the next epoch; return what this one gave."""
         tally = self.tally
-        loss, hinge, kl = tally.result.per_centre()
+        loss, hinge, kl = tally.per_centre()
         speed = tally.words / tally.seconds if tally.seconds else math.inf
         self.epoch += 1
         self.tally = Tally()
-        return EpochLoss(self.number, loss, hinge, kl, tally.words, speed, tally.seconds)
+        running, _, _ = tally.result.per_centre()
+        return EpochLoss(self.number, loss, hinge, kl, tally.words, speed, tally.seconds, running)
 
     def header(self) -> dict[str, Any]:
         """Return a JSON document that `from_header` understands."""
@@ -105,4 +122,5 @@ class Run:
         """Return the run of a document."""
         tally = dict(header["tally"])
         tally["result"] = StepResult(**tally["result"])
+        tally["at_rest"] = StepResult(**tally.get("at_rest", {}))
         return cls(**{**header, "tally": Tally(**tally)})

@@ -115,6 +115,18 @@ class TorchBackend(Backend):
         loss, hinge, kl = sums.tolist()  # the only wait for the device
         return StepResult(loss, hinge, kl, centres)
 
+    @torch.no_grad()
+    def measure(self, chunk: Chunk | PreparedChunk, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk as the tables are, and change nothing."""
+        prepared = chunk if isinstance(chunk, PreparedChunk) else self.prepare(chunk)
+        result = StepResult()
+        for batch in prepared.minibatches:
+            with self._autocast():
+                losses, _, _ = self.module(batch, self._rows(batch))
+            loss, hinge, kl = (float(value) for value in losses)
+            result += StepResult(loss, hinge, kl, len(batch.centres))
+        return result
+
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
         """Return the loss of a chunk and the dense gradients of its sum over centres, by parameter."""
         result = StepResult()
@@ -153,11 +165,7 @@ class TorchBackend(Backend):
 
     def _differentiate(self, batch: Minibatch) -> tuple[Losses, Rows, Posteriors, Gradients]:
         """Return losses and posteriors of a minibatch, the rows that it reads, and the gradients of all of them."""
-        rows = Rows(
-            self.tables.means.index_select(0, batch.words).requires_grad_(),
-            self.tables.log_variances.index_select(0, batch.words).requires_grad_(),
-            self.tables.embeddings.index_select(0, batch.words[: batch.encoded]).requires_grad_(),
-        )
+        rows = Rows(*(table.requires_grad_() for table in self._rows(batch)))
         weights = dict(self.module.named_parameters())
         with self._autocast():
             losses, divergences, posteriors = self.module(batch, rows)
@@ -166,6 +174,14 @@ class TorchBackend(Backend):
         found = torch.autograd.grad(descended, wanted, allow_unused=True, materialize_grads=True)
         gradients = Gradients(Rows(*found[:3]), dict(zip(weights, found[3:-1], strict=True)), found[-1])
         return Losses(*(value.detach() for value in losses)), rows, posteriors, gradients
+
+    def _rows(self, batch: Minibatch) -> Rows:
+        """Return the rows of the tables that a minibatch uses."""
+        return Rows(
+            self.tables.means.index_select(0, batch.words),
+            self.tables.log_variances.index_select(0, batch.words),
+            self.tables.embeddings.index_select(0, batch.words[: batch.encoded]),
+        )
 
     def _autocast(self) -> AbstractContextManager[Any]:
         """Mixed precision where the device gains by it and the tables allow it."""
