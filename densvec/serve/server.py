@@ -91,7 +91,7 @@ def run(settings: Settings, sock: socket.socket, ready: Callable[[], None]) -> N
 def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
     """Serve in this process."""
     import uvicorn
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     from densvec.serve.application import app
     from densvec.serve.models import Models
