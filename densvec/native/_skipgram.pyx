@@ -30,7 +30,7 @@ cdef struct Tables:
 cdef struct Scratch:             # TMP; a target is a word to predict
     int* targets                 # predicted at once: positives, then negatives
     REAL** rows                  # their context vectors
-    REAL** into                  # where those change
+    REAL** into                  # where those change, if elsewhere
     REAL* odds                   # one per target
     REAL* gains                  # one per target
     REAL* change                 # (D,) of the centre's vector
@@ -72,7 +72,8 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
     cdef size_t target
     loops = step.loops
     vector = step.tables.vectors + centre * D
-    rows, into = step.scratch.rows, step.scratch.into
+    rows = step.scratch.rows
+    into = rows if step.into.contexts == step.tables.contexts else step.scratch.into
     odds, gains, change = step.scratch.odds, step.scratch.gains, step.scratch.change
     if not loops.dot(vector, vector, D) < min(LARGEST_SQUARE, LARGEST_SQUARE / (<double> rate * rate)):
         return INFINITY
@@ -80,8 +81,8 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
     # odds = exp(-contexts[positives] @ vector), exp(contexts[negatives] @ vector): of being wrong
     for k in range(count):
         target = step.scratch.targets[k]
-        rows[k] = step.tables.contexts + target * D
         into[k] = step.into.contexts + target * D
+        rows[k] = step.tables.contexts + target * D
     loops.dots(odds, rows, vector, count, D)
     for k in range(positives):
         odds[k] = -odds[k]

@@ -360,10 +360,10 @@ TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, 
     LOOP(products)(distances, rows, x, count, n, 1);
 }
 
-/* change += gains @ rows;  into += outer(gains, x)       into, rows: (count,) addresses, one of them perhaps
- * twice */
-TARGET static void LOOP(exchange)(REAL *const *into, REAL *restrict change, REAL *const *rows,
-                                  const REAL *restrict gains, const REAL *restrict x, int count, int n) {
+/* What `exchange` does. */
+INLINE TARGET static void LOOP(exchange_rows)(REAL *const *into, REAL *restrict change, REAL *const *rows,
+                                              const REAL *restrict gains, const REAL *restrict x, int count,
+                                              int n) {
     int k = 0;
     for (; k + 2 <= count; k += 2) {
         const REAL *row0 = rows[k], *row1 = rows[k + 1];
@@ -386,6 +386,16 @@ TARGET static void LOOP(exchange)(REAL *const *into, REAL *restrict change, REAL
             into0[d] += gain * x[d];
         }
     }
+}
+
+/* change += gains @ rows;  into += outer(gains, x)       into, rows: (count,) addresses, one of them perhaps
+ * twice */
+TARGET static void LOOP(exchange)(REAL *const *into, REAL *restrict change, REAL *const *rows,
+                                  const REAL *restrict gains, const REAL *restrict x, int count, int n) {
+    if (into == rows) /* training: the compiler need not load a row twice */
+        LOOP(exchange_rows)(rows, change, rows, gains, x, count, n);
+    else
+        LOOP(exchange_rows)(into, change, rows, gains, x, count, n);
 }
 
 /* out = (a - b)**2 */
