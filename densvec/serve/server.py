@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -120,6 +121,8 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
     )
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, _reloading(models))
+    # While a thread answers, the loop that reads and writes should not wait for its turn for 5 ms, the default.
+    sys.setswitchinterval(0.001)
     # The server raises the signal that stopped it once more at its end: that it was stopped is no error.
     signal.signal(signal.SIGTERM, lambda signum, frame: None)
     # Matrix products of several processes on all cores at once would only wait for each other.
