@@ -4,7 +4,8 @@ Two modules are the ground for the others, `tables` (keys and rows) and `lookup`
 for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
 keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what; `taxonomy`), `similarity` (of
 named keys), `search` (most similar keys), `inference` (words in context), `in_context` (comparing words in context),
-`prediction` (the words that a context suggests), `evaluation` (gensim's two measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
+`prediction` (the words that a context suggests), `evaluation` (gensim's two measures), `files` (saving and exchange),
+`retired` (names that gensim 4 removed).
 """
 
 from densvec.keyed.densities import Densities

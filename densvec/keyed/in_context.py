@@ -83,4 +83,5 @@ class InContext(Lookup):
         one, other = (np.asarray(part.mean, dtype=np.float64) for part in (first, second))
         lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
         products = np.einsum("ij,ij->i", one, other)
-        return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+        cosines: Floats = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+        return cosines
