@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,25 @@ from hypothesis import settings
 
 from densvec.encoder import Encoder
 from densvec.keyed import KeyedDensities
+
+# Modules and tests for packages that not everyone has.
+OPTIONAL = {
+    "densvec/arrow.py": "pyarrow",
+    "densvec/onnx.py": "onnxruntime",
+    "densvec/search/faiss.py": "faiss",
+    "densvec/sklearn.py": "sklearn",
+    "densvec/spacy.py": "spacy",
+    "densvec/serve": "fastapi",
+    "tests/serve": "fastapi",
+    # Tests with torch as their oracle.
+    "tests/test_divergences.py": "torch",
+    "tests/test_encoder.py": "torch",
+    "tests/test_gaussian.py": "torch",
+    "tests/test_skipgram.py": "torch",
+    "tests/test_word2gauss.py": "torch",
+    "tests/training": "torch",
+}
+collect_ignore = [path for path, package in OPTIONAL.items() if find_spec(package) is None]
 
 settings.register_profile("densvec", deadline=None)  # how long an example takes depends on the machine
 settings.load_profile("densvec")
