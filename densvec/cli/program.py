@@ -31,6 +31,8 @@ COMMANDS = (
     "taxonomy",
     "evaluate",
     "export",
+    "index",
+    "where",
     "plot",
     "serve",
     "explore",

@@ -64,7 +64,9 @@ class Search(Lookup):
         restrict_vocab : int, optional
             Search only the first rows; overrides `clip_start` and `clip_end`.
         indexer : object, optional
-            An index whose ``most_similar(vector, topn)`` is asked instead.
+            An index of all rows that is asked instead of comparing with each: one of :mod:`densvec.search`, made for
+            the same metric, or for cosine an object with ``most_similar(vector, topn)``, such as gensim's
+            ``AnnoyIndexer``, whose answers are returned as they are.
         metric : str, optional
             ``"cosine"``, ``"kl"`` (score −KL[query‖key]), ``"reverse_kl"``, ``"jeffreys"``,
             ``"expected_likelihood"`` (its logarithm) or ``"wasserstein"`` (minus the distance).
@@ -89,11 +91,10 @@ class Search(Lookup):
         if restrict_vocab:
             clip_start, clip_end = 0, restrict_vocab
         start, stop, _ = slice(clip_start, clip_end).indices(len(self.vectors))
+        if indexer is not None and topn is not None:
+            return self._ask_indexer(indexer, query, metric, topn)
         if metric == "cosine":
-            vector = self._mean_of_query(query)
-            if indexer is not None and isinstance(topn, int):
-                return indexer.most_similar(vector, topn)
-            scores = self._cosines(vector, slice(start, stop))
+            scores = self._cosines(self._mean_of_query(query), slice(start, stop))
         else:
             scores = self._density_scores(query, metric, start, stop)
         if topn is None:
@@ -268,6 +269,26 @@ class Search(Lookup):
         """Return the unit vector that a query asks for."""
         items = [item.mean if isinstance(item, Gaussian) else item for item in query.items]
         return self.get_mean_vector(items, query.signs, post_normalize=True, ignore_missing=False)
+
+    def _ask_indexer(self, indexer: Any, query: Query, metric: str, topn: int) -> Found:
+        """Return what an index finds."""
+        searched_by = getattr(indexer, "metric", "cosine")
+        if searched_by != metric:
+            raise ValueError(
+                f"metric={metric!r} was asked for, but the indexer searches by {searched_by!r}: make one by "
+                f"{metric!r} (densvec.search), or ask by {searched_by!r}"
+            )
+        if not hasattr(indexer, "metric"):  # one of gensim's
+            found: Found = indexer.most_similar(self._mean_of_query(query), topn)
+            return found
+        asked = {self.index_to_key[self.get_index(key)] for key in query.keys}
+        if metric == "cosine":
+            found = indexer.most_similar(self._mean_of_query(query), topn + len(asked))
+        elif len(query.items) == 1 and query.signs[0] > 0:
+            found = indexer.most_similar(self._one_density(query.items[0]), topn + len(asked))
+        else:
+            found = indexer.most_similar(self._densities(query.items), topn + len(asked), weights=query.signs)
+        return [(key, score) for key, score in found if key not in asked][:topn]
 
     def _densities(self, items: Iterable[Any]) -> Gaussian:
         """Return the densities of several items as one batch."""

@@ -1,0 +1,87 @@
+"""Densities in DuckDB (``pip install duckdb pyarrow``): an exact search beside all that SQL can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from densvec.search.extras import needs
+from densvec.search.index import DensityIndex
+from densvec.search.sql import identifier
+from densvec.types import Floats, Integers
+
+
+class DuckDBIndex(DensityIndex):
+    """Densities in a table of DuckDB, with the columns ``id``, ``key`` and ``vector``.
+
+    ``index.sql`` is the query that is asked, with the vector and the count as its parameters: join it with your own
+    tables, or add a WHERE.
+
+    Parameters
+    ----------
+    densities, metric, keys, diagonal, least_variance : optional
+        As for :class:`~densvec.search.DensityIndex`.
+    connection : duckdb.DuckDBPyConnection
+        The data base.
+    table : str, optional
+        The table to make; one of that name is replaced.
+    """
+
+    engine = "duckdb"
+    euclidean = False  # all rows are compared, so that products will do
+
+    def __init__(
+        self,
+        densities: Any,
+        metric: str = "kl",
+        *,
+        connection: Any,
+        table: str = "densities",
+        **options: Any,
+    ) -> None:
+        self._open(connection, table)
+        super().__init__(densities, metric, **options)
+
+    def _open(self, connection: Any, table: str) -> None:
+        self.connection, self.table = connection, identifier(table)
+
+    @property
+    def sql(self) -> str:
+        """The query: parameters 1 and 2 are the vector and the count."""
+        size = self.space.size
+        return (
+            f"SELECT id, key, array_inner_product(vector, ?::FLOAT[{size}]) AS score FROM {self.table} "
+            "ORDER BY score DESC LIMIT ?"
+        )
+
+    def _create(self, size: int) -> None:
+        key = "VARCHAR" if isinstance(self.keys[0], str) else "BIGINT"
+        self.connection.execute(
+            f"CREATE OR REPLACE TABLE {self.table} (id BIGINT, key {key}, vector FLOAT[{size}])"
+        )
+
+    def _add(self, rows: slice, vectors: Floats) -> None:
+        pa = needs("pyarrow", "search")
+        keys = self.keys[rows]
+        block = pa.table(
+            {
+                "id": np.arange(rows.start, rows.stop),
+                "key": list(keys),
+                "vector": pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1]),
+            }
+        )
+        self.connection.register("densvec_block", block)
+        self.connection.execute(f"INSERT INTO {self.table} SELECT * FROM densvec_block")
+        self.connection.unregister("densvec_block")
+
+    def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
+        rows = np.full((len(queries), count), -1, dtype=np.int64)
+        scores = np.full((len(queries), count), -np.inf)
+        for i, vector in enumerate(queries):
+            found = self.connection.execute(self.sql, [vector.tolist(), count]).fetchnumpy()
+            rows[i, : len(found["id"])], scores[i, : len(found["id"])] = found["id"], found["score"]
+        return rows, scores
+
+    def _load_engine(self, folder: str, **engine: Any) -> None:
+        self._open(engine["connection"], engine.get("table", "densities"))

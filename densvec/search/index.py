@@ -1,0 +1,344 @@
+"""An index of densities in a search engine: what all adapters share."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.gaussian import Gaussian
+from densvec.pairwise import find_metric
+from densvec.search.lift import Lift
+from densvec.search.space import Space
+from densvec.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from densvec.keyed import KeyedDensities
+
+_BLOCK = 1 << 15
+"""Rows whose vectors are computed and handed to an engine at a time."""
+
+_SAMPLE = 1 << 14
+"""Rows from which the scales of the columns are estimated."""
+
+_FILE = "index.dv"
+
+
+class Source:
+    """What an index is made of: keys and their densities.
+
+    Parameters
+    ----------
+    densities : KeyedDensities or Gaussian
+        Words, or a batch of densities, whose keys are the numbers of its rows unless `keys` is given.
+    keys : sequence, optional
+        The name of each density.
+    """
+
+    def __init__(self, densities: KeyedDensities | Gaussian, keys: Sequence[Any] | None = None) -> None:
+        self._batch = densities if isinstance(densities, Gaussian) else None
+        self._keyed = None if isinstance(densities, Gaussian) else densities
+        if isinstance(densities, Gaussian):
+            if len(densities.shape) != 1:
+                raise ValueError(f"an index needs a batch with one axis: got the shape {densities.shape}")
+            self.keys: Sequence[Any] = range(len(densities)) if keys is None else keys
+        else:
+            self.keys = densities.index_to_key if keys is None else keys
+        if len(self.keys) != len(self):
+            raise ValueError(f"there are {len(self)} densities, but {len(self.keys)} keys")
+
+    def __len__(self) -> int:
+        return len(self._means)
+
+    @property
+    def _means(self) -> Floats:
+        if self._batch is not None:
+            return self._batch.mean
+        assert self._keyed is not None
+        return self._keyed.vectors
+
+    @property
+    def dimension(self) -> int:
+        """The number of dimensions D."""
+        return int(self._means.shape[1])
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether one variance serves all dimensions."""
+        if self._batch is not None:
+            return self._batch.is_spherical
+        assert self._keyed is not None
+        return self._keyed.log_variances is None or self._keyed.log_variances.shape[1] == 1
+
+    def densities(self, rows: Any) -> Gaussian:
+        """Return the densities of some rows; means alone get the variance 1, which cosine does not look at."""
+        if self._batch is not None:
+            return self._batch[rows]
+        assert self._keyed is not None
+        means = self._keyed.vectors[rows]
+        if self._keyed.log_variances is None:
+            return Gaussian(means, 1.0)
+        return Gaussian(means, np.exp(self._keyed.log_variances[rows]))
+
+
+class DensityIndex(ABC):
+    """Densities in a search engine, to be asked for those nearest to another density.
+
+    Subclasses say how vectors get into their engine and out of it again. An index serves as ``indexer=`` of
+    :meth:`KeyedDensities.most_similar <densvec.KeyedDensities.most_similar>`.
+
+    Parameters
+    ----------
+    densities : KeyedDensities or Gaussian
+        What to index.
+    metric : str, optional
+        What to search by; see :class:`~densvec.search.Space`.
+    keys : sequence, optional
+        The name of each density; words, or the numbers of the rows, by default.
+    diagonal : bool, optional
+        Whether queries may be diagonal; the densities' own shape by default.
+    least_variance : float, optional
+        For expected likelihood: the smallest variance of any query.
+    """
+
+    engine: ClassVar[str]
+    """The name of the engine, for messages and files."""
+    euclidean: ClassVar[bool] = True
+    """Whether the engine is given lifted vectors and looks for small distances, not for large products."""
+
+    def __init__(
+        self,
+        densities: KeyedDensities | Gaussian,
+        metric: str = "kl",
+        *,
+        keys: Sequence[Any] | None = None,
+        diagonal: bool | None = None,
+        least_variance: float = 0.0,
+    ) -> None:
+        source = Source(densities, keys)
+        if not len(source):
+            raise ValueError("there is nothing to index: no densities")
+        if metric != "cosine" and getattr(densities, "log_variances", 0) is None:
+            raise ValueError(f"there are only means here, no variances: metric={metric!r} needs densities")
+        if diagonal is None:
+            diagonal = not source.is_spherical
+        self.space = Space(metric, source.dimension, diagonal, least_variance)
+        self.keys = source.keys
+        self.source: Source | None = source
+        self.lift = self._fitted_lift(source) if self.euclidean else None
+        self._create(self.lift.size if self.lift else self.space.size)
+        for rows in _blocks(len(source)):
+            vectors = self.space.features(source.densities(rows))
+            self._add(rows, self.lift.rows(vectors) if self.lift else vectors)
+        self._finish()
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}<{len(self):,} densities, {self.space.dimension} dimensions, {self.metric}>"
+
+    @property
+    def metric(self) -> str:
+        """What the index searches by."""
+        return self.space.metric
+
+    def most_similar(
+        self,
+        query: Gaussian | npt.ArrayLike,
+        topn: int = 10,
+        *,
+        weights: npt.ArrayLike | None = None,
+    ) -> list[tuple[Any, float]]:
+        """Find the nearest densities.
+
+        Parameters
+        ----------
+        query : Gaussian or vector
+            One density; a vector, if the index is one by cosine.
+        topn : int, optional
+            How many to return.
+        weights : array_like, optional
+            If given, the query is a batch of densities, and the score of a key is the mean of its scores weighted
+            with these.
+
+        Returns
+        -------
+        list of (key, float)
+            Keys and scores, best first: minus the distance, or the cosine.
+        """
+        density = self._density(query)
+        if weights is None:
+            if density.shape:
+                raise ValueError(f"one density is needed here: got a batch of shape {density.shape}")
+            return self.most_similar_batch(Gaussian(density.mean[None], density.variance[None]), topn)[0]
+        if self.metric in ("cosine", "wasserstein"):
+            raise ValueError(
+                f"a weighted mean of scores is no inner product by {self.metric}: ask one by one"
+            )
+        shares = np.asarray(weights, dtype=np.float64) / np.abs(weights).sum()
+        y = shares @ self.space.query(density, np.float64)
+        rows, scores = self._nearest_rows(y[None], topn)
+        if self.source is None:
+            distances = shares @ self.space.own_terms(density) - scores[0]
+        else:
+            distances = shares @ self._exact(density, self.source.densities(rows[0])[None])
+        return self._named(rows[0], distances, topn)
+
+    def most_similar_batch(self, queries: Gaussian, topn: int = 10) -> list[list[tuple[Any, float]]]:
+        """Find the nearest densities of each of a batch; see :meth:`most_similar`."""
+        densities = self._density(queries)
+        y = self.space.query(densities, np.float64)
+        rows, scores = self._nearest_rows(y, topn)
+        distances = self._distances(densities, rows, scores)
+        return [self._named(*found, topn) for found in zip(rows, distances, strict=True)]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the index to a folder; of an engine with a server of its own, what is needed to ask it again."""
+        from densvec.files import persistence
+
+        os.makedirs(folder, exist_ok=True)
+        named = all(isinstance(key, str) for key in self.keys)
+        if not named and list(self.keys) != list(range(len(self))):
+            raise ValueError("only words, or the numbers of the rows, can be saved as keys")
+        tensors = persistence.pack_words(list(self.keys)) if named else {}
+        if self.lift is not None:
+            tensors |= {"shift": self.lift.shift, "scale": self.lift.scale}
+        header = {
+            "class": type(self).__name__,
+            "space": asdict(self.space),
+            "radius": None if self.lift is None else self.lift.radius,
+            "count": len(self),
+            "named": named,
+        }
+        self._save_engine(os.fspath(folder))
+        persistence.write(os.path.join(folder, _FILE), tensors, header)
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | os.PathLike[str],
+        densities: KeyedDensities | Gaussian | None = None,
+        **engine: Any,
+    ) -> Self:
+        """Open what :meth:`save` wrote.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            The folder.
+        densities : KeyedDensities or Gaussian, optional
+            What the index was made of, in the same order. With it, scores are computed from the densities again;
+            without, they come from the engine and are rounded as it rounds.
+        **engine
+            The client or connection, for engines that have one.
+        """
+        from densvec.files import persistence
+        from densvec.files.schema import field
+
+        path = os.path.join(folder, _FILE)
+        tensors, header = persistence.read(path)
+        index = cls.__new__(cls)
+        with persistence.faults_of(path):
+            if header.get("class") != cls.__name__:
+                raise ValueError(f"this is a {header.get('class')}, not a {cls.__name__}")
+            space, count = field(header, "space", dict), field(header, "count", int, minimum=1)
+            index.space = Space(**space)
+            index.keys = persistence.unpack_vocabulary(tensors)[0] if header.get("named") else range(count)
+            index.lift = (
+                Lift(tensors["shift"], tensors["scale"], float(header["radius"])) if cls.euclidean else None
+            )
+            if len(index.keys) != count:
+                raise ValueError(f"the index has {count} rows, but {len(index.keys)} keys")
+        index.source = None if densities is None else Source(densities)
+        if index.source is not None and len(index.source) != count:
+            raise ValueError(f"the index has {count} densities, those given are {len(index.source)}")
+        index._load_engine(os.fspath(folder), **engine)
+        return index
+
+    # What an engine must do.
+
+    @abstractmethod
+    def _create(self, size: int) -> None:
+        """Make room for vectors of that size."""
+
+    @abstractmethod
+    def _add(self, rows: slice, vectors: Floats) -> None:
+        """Add the vectors, (rows, size) in float32, under the numbers of their rows."""
+
+    @abstractmethod
+    def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
+        """Return the numbers of the nearest rows and their squared distances (or products), both (n, count).
+
+        Where fewer are found, the number is −1.
+        """
+
+    def _finish(self) -> None:  # noqa: B027  most engines have nothing to do here
+        """Do what is to be done once when all vectors are in."""
+
+    def _save_engine(self, folder: str) -> None:  # noqa: B027  an engine with a server keeps its own files
+        """Write the engine's own files."""
+
+    @abstractmethod
+    def _load_engine(self, folder: str, **engine: Any) -> None:
+        """Open the engine again."""
+
+    # From the engine's numbers to keys and scores.
+
+    def _density(self, query: Gaussian | npt.ArrayLike) -> Gaussian:
+        if isinstance(query, Gaussian):
+            return query
+        if self.metric != "cosine":
+            raise ValueError(
+                f"an index by {self.metric} is asked with densities: got a {type(query).__name__}"
+            )
+        return Gaussian(np.asarray(query, dtype=np.float32), 1.0)
+
+    def _nearest_rows(self, y: Floats, topn: int) -> tuple[Integers, Floats]:
+        """Ask the engine for some rows more than wanted: exact scores may put a later one first."""
+        count = min(2 * topn + 10, len(self))
+        vectors = self.lift.queries(y) if self.lift else y.astype(np.float32)
+        rows, values = self._nearest(np.ascontiguousarray(vectors), count)
+        return rows, self.lift.scores(values, y) if self.lift else np.asarray(values, dtype=np.float64)
+
+    def _distances(self, densities: Gaussian, rows: Integers, scores: Floats) -> Floats:
+        """Return the distances of each query from the rows found for it: exact ones, if the densities are here."""
+        if self.source is None or self.metric == "cosine":
+            return self.space.to_distance(scores, densities)
+        found = self.source.densities(rows.ravel())
+        shape = (*rows.shape, -1)
+        return self._exact(densities, Gaussian(found.mean.reshape(shape), found.variance.reshape(shape)))
+
+    def _exact(self, densities: Gaussian, rows: Gaussian) -> Floats:
+        """Return the distances of n queries from rows, a batch of shape (n, k) or (1, k)."""
+        return find_metric(self.metric).exact(densities[:, None], rows)
+
+    def _named(self, rows: Integers, distances: Floats, topn: int) -> list[tuple[Any, float]]:
+        order = np.argsort(np.where(rows < 0, np.inf, distances), kind="stable")
+        scores = 1.0 - distances if self.metric == "cosine" else 0.0 - distances
+        return [(self.keys[int(rows[i])], float(scores[i])) for i in order if rows[i] >= 0][:topn]
+
+    def _fitted_lift(self, source: Source) -> Lift:
+        """Return the lift for queries that are like the rows themselves."""
+        rng = np.random.default_rng(1)
+        count = len(source)
+        rows = np.arange(count) if count <= _SAMPLE else np.sort(rng.choice(count, _SAMPLE, replace=False))
+        sample = source.densities(rows)
+        wide_enough = (sample.variance >= self.space.least_variance).all(axis=-1)
+        queries = sample[wide_enough] if wide_enough.any() else sample
+        if not wide_enough.any():
+            queries = Gaussian(sample.mean, np.full_like(sample.variance, self.space.least_variance))
+        lift = Lift.fit(self.space.features(sample, np.float64), self.space.query(queries, np.float64))
+        return lift.with_radius_of(self.space.features(source.densities(part)) for part in _blocks(count))
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    for first in range(0, count, _BLOCK):
+        yield slice(first, min(first + _BLOCK, count))

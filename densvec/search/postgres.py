@@ -1,0 +1,171 @@
+"""Densities in PostgreSQL (``pip install psycopg``), with the extension pgvector where the server has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from densvec.search.index import DensityIndex
+from densvec.search.sql import identifier, literal
+from densvec.types import Floats, Integers
+
+_INNER_PRODUCT = """
+CREATE OR REPLACE FUNCTION densvec_inner_product(a real[], b real[]) RETURNS double precision
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS 'SELECT sum(x::double precision * y) FROM unnest(a, b) AS pairs(x, y)'
+"""
+
+
+class _PostgresIndex(DensityIndex):
+    """A table with the columns ``id``, ``key`` and ``vector``."""
+
+    _column: str  # the type of the vectors, with their size
+    _brackets: str  # how a vector is written as text
+
+    def __init__(
+        self,
+        densities: Any,
+        metric: str = "kl",
+        *,
+        connection: Any,
+        table: str = "densities",
+        **options: Any,
+    ) -> None:
+        self._open(connection, table)
+        super().__init__(densities, metric, **options)
+
+    def _open(self, connection: Any, table: str) -> None:
+        self.connection, self.table = connection, identifier(table)
+
+    @property
+    def sql(self) -> str:
+        """The query: its parameters are ``vector``, as text, and ``count``."""
+        raise NotImplementedError
+
+    def _create(self, size: int) -> None:
+        key = "text" if isinstance(self.keys[0], str) else "bigint"
+        column = self._column.format(size=size)
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {self.table}")
+            cursor.execute(f"CREATE TABLE {self.table} (id bigint PRIMARY KEY, key {key}, vector {column})")
+
+    def _add(self, rows: slice, vectors: Floats) -> None:
+        statement = f"COPY {self.table} (id, key, vector) FROM STDIN"
+        with self.connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row, vector in zip(range(rows.start, rows.stop), vectors, strict=True):
+                copy.write_row((row, self.keys[row], literal(vector, self._brackets)))
+
+    def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
+        rows = np.full((len(queries), count), -1, dtype=np.int64)
+        values = np.full((len(queries), count), np.inf if self.euclidean else -np.inf)
+        with self.connection.cursor() as cursor:
+            for i, vector in enumerate(queries):
+                asked = {"vector": literal(vector, self._brackets), "count": count}
+                cursor.execute(self.sql, asked, prepare=False)  # a plan kept for later outlives the table
+                found = cursor.fetchall()
+                rows[i, : len(found)] = [row for row, _, _ in found]
+                values[i, : len(found)] = [value for _, _, value in found]
+        return rows, values
+
+    def _load_engine(self, folder: str, **engine: Any) -> None:
+        self._open(engine["connection"], engine.get("table", "densities"))
+
+
+class PostgresIndex(_PostgresIndex):
+    """Densities in PostgreSQL as it is: arrays of numbers, and a function in SQL that multiplies them.
+
+    All rows are compared: right for a few ten thousand densities, or for those that a WHERE leaves over.
+
+    Parameters
+    ----------
+    densities, metric, keys, diagonal, least_variance : optional
+        As for :class:`~densvec.search.DensityIndex`.
+    connection : psycopg.Connection
+        The data base; to commit is the caller's.
+    table : str, optional
+        The table to make; one of that name is replaced.
+    """
+
+    engine = "postgresql"
+    euclidean = False
+    _column, _brackets = "real[]", "{}"
+
+    @property
+    def sql(self) -> str:
+        """The query: its parameters are ``vector``, as text, and ``count``."""
+        return (
+            f"SELECT id, key, densvec_inner_product(vector, %(vector)s::real[]) AS score FROM {self.table} "
+            "ORDER BY score DESC LIMIT %(count)s"
+        )
+
+    def _create(self, size: int) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(_INNER_PRODUCT)
+        super()._create(size)
+
+
+class PgvectorIndex(_PostgresIndex):
+    """Densities in PostgreSQL with the extension pgvector, and its graph index over them.
+
+    Parameters
+    ----------
+    densities, metric, keys, diagonal, least_variance : optional
+        As for :class:`~densvec.search.DensityIndex`.
+    connection : psycopg.Connection
+        The data base; to commit is the caller's. The extension must be installed, or its user be allowed to.
+    table : str, optional
+        The table to make; one of that name is replaced.
+    m, ef_construction, ef_search : int, optional
+        Settings of the graph; ``m=0`` builds none, and all rows are compared.
+    """
+
+    engine = "pgvector"
+    _column, _brackets = "vector({size})", "[]"
+
+    def __init__(
+        self,
+        densities: Any,
+        metric: str = "kl",
+        *,
+        connection: Any,
+        table: str = "densities",
+        m: int = 16,
+        ef_construction: int = 64,
+        ef_search: int = 64,
+        **options: Any,
+    ) -> None:
+        self._graph, self._ef_search = (m, ef_construction), ef_search
+        super().__init__(densities, metric, connection=connection, table=table, **options)
+
+    @property
+    def sql(self) -> str:
+        """The query: its parameters are ``vector``, as text, and ``count``."""
+        return (
+            f"SELECT id, key, (vector <-> %(vector)s::vector) ^ 2 AS distance FROM {self.table} "
+            "ORDER BY vector <-> %(vector)s::vector LIMIT %(count)s"
+        )
+
+    def _create(self, size: int) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        super()._create(size)
+
+    def _finish(self) -> None:
+        m, ef_construction = self._graph
+        if m:
+            with self.connection.cursor() as cursor:
+                cursor.execute(
+                    f"CREATE INDEX ON {self.table} USING hnsw (vector vector_l2_ops) "
+                    f"WITH (m = {int(m)}, ef_construction = {int(ef_construction)})"
+                )
+
+    def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
+        with self.connection.cursor() as cursor:
+            ef_search = min(max(int(self._ef_search), count), 1000)  # the most that pgvector accepts
+            cursor.execute(f"SET hnsw.ef_search = {ef_search}")
+        return super()._nearest(queries, count)
+
+    def _load_engine(self, folder: str, **engine: Any) -> None:
+        super()._load_engine(folder, **engine)
+        self._graph, self._ef_search = (0, 0), engine.get("ef_search", 64)

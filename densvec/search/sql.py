@@ -1,0 +1,39 @@
+"""What goes into SQL as text."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from densvec.types import Floats
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
+
+
+def identifier(name: str) -> str:
+    """Return the name of a table, quoted; only letters, digits and underscores may be in it.
+
+    Examples
+    --------
+    >>> identifier("words"), identifier("public.words")
+    ('"words"', '"public"."words"')
+    >>> identifier("words; DROP TABLE students")
+    Traceback (most recent call last):
+    ValueError: 'words; DROP TABLE students' is no name for a table: use letters, digits and underscores
+    """
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name for a table: use letters, digits and underscores")
+    return ".".join(f'"{part}"' for part in name.split("."))
+
+
+def literal(vector: Floats, brackets: str) -> str:
+    """Return a vector as text, with the digits that bring each number back.
+
+    Examples
+    --------
+    >>> literal(np.array([1.5, -0.25], dtype=np.float32), "[]")
+    '[1.5,-0.25]'
+    """
+    numbers = np.asarray(vector, dtype=np.float32)
+    return brackets[0] + ",".join(map(str, numbers.tolist())) + brackets[1]

@@ -1,0 +1,74 @@
+"""Densities in usearch (``pip install usearch``), a small graph index whose files can be mapped."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from densvec.search.extras import needs
+from densvec.search.index import DensityIndex
+from densvec.types import Floats, Integers
+
+_FILE = "vectors.usearch"
+
+
+class UsearchIndex(DensityIndex):
+    """Densities in a usearch index.
+
+    Parameters
+    ----------
+    densities, metric, keys, diagonal, least_variance : optional
+        As for :class:`~densvec.search.DensityIndex`.
+    dtype : {"f32", "f16", "bf16", "i8"}, optional
+        How usearch keeps the vectors.
+    connectivity, expansion_add, expansion_search : int, optional
+        Neighbours of a node in the graph, and how many candidates are looked at when it is built and when it is asked.
+    """
+
+    engine = "usearch"
+
+    def __init__(
+        self,
+        densities: Any,
+        metric: str = "kl",
+        *,
+        dtype: str = "f32",
+        connectivity: int = 32,
+        expansion_add: int = 80,
+        expansion_search: int = 64,
+        **options: Any,
+    ) -> None:
+        self._settings = {
+            "dtype": dtype,
+            "connectivity": connectivity,
+            "expansion_add": expansion_add,
+            "expansion_search": expansion_search,
+        }
+        super().__init__(densities, metric, **options)
+
+    def _create(self, size: int) -> None:
+        self.vectors = needs("usearch.index", "search").Index(ndim=size, metric="l2sq", **self._settings)
+
+    def _add(self, rows: slice, vectors: Floats) -> None:
+        self.vectors.add(np.arange(rows.start, rows.stop, dtype=np.uint64), vectors)
+
+    def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
+        rows = np.full((len(queries), count), -1, dtype=np.int64)
+        distances = np.full((len(queries), count), np.inf)
+        found = self.vectors.search(queries, count)
+        if len(queries) == 1:
+            rows[0, : len(found)], distances[0, : len(found)] = found.keys, found.distances
+            return rows, distances
+        for i, match in enumerate(found):
+            rows[i, : len(match)], distances[i, : len(match)] = match.keys, match.distances
+        return rows, distances
+
+    def _save_engine(self, folder: str) -> None:
+        self.vectors.save(os.path.join(folder, _FILE))
+
+    def _load_engine(self, folder: str, **engine: Any) -> None:
+        self.vectors = needs("usearch.index", "search").Index.restore(
+            os.path.join(folder, _FILE), view=engine.get("mmap", False)
+        )
