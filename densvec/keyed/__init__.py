@@ -4,11 +4,12 @@ Two modules are the ground for the others, `tables` (keys and rows) and `lookup`
 for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
 keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what; `taxonomy`), `similarity` (of
 named keys), `search` (most similar keys), `inference` (words in context), `prediction` (the words that a context
-suggests), `evaluation` (gensim's two
-measures), `files` (saving and exchange), `retired` (names that gensim 4 removed).
+suggests), `evaluation` (gensim's two measures), `files` (saving and exchange), `ecosystem` (other packages), `retired`
+(names that gensim 4 removed).
 """
 
 from densvec.keyed.densities import Densities
+from densvec.keyed.ecosystem import Ecosystem
 from densvec.keyed.evaluation import Evaluation
 from densvec.keyed.files import Files
 from densvec.keyed.growth import Growth
@@ -23,7 +24,7 @@ __all__ = ["KeyedDensities"]
 
 
 class KeyedDensities(
-    Growth, Densities, Hypernymy, Similarity, Search, Inference, Prediction, Evaluation, Files, Retired
+    Growth, Densities, Hypernymy, Similarity, Search, Inference, Prediction, Evaluation, Files, Ecosystem, Retired
 ):
     """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
 

@@ -1,0 +1,120 @@
+"""Words, counts, means and variances as an Arrow table, and in Parquet files (``pip install 'densvec[arrow]'``)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.search.extras import needs
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+    Keyed = TypeVar("Keyed", bound=KeyedDensities)
+
+__all__ = ["from_arrow", "read_parquet", "to_arrow", "write_parquet"]
+
+_WINDOW = b"densvec.window"
+_OWN = ("word", "mean", "variance")
+
+
+def to_arrow(wv: KeyedDensities) -> Any:
+    """Return a ``pyarrow.Table`` with a row for each word.
+
+    Its columns are ``word``, ``mean`` (a list of D numbers), ``variance`` (one number, or D of them if diagonal; not
+    there without variances), ``count`` and other attributes. The means are not copied.
+
+    Examples
+    --------
+    >>> table = to_arrow(wv)
+    >>> table.column_names, table.num_rows
+    (['word', 'mean', 'variance', 'count'], 4)
+    """
+    pa = needs("pyarrow", "arrow")
+    columns = {"word": pa.array([str(key) for key in wv.index_to_key], pa.string())}
+    columns["mean"] = _lists(pa, wv.vectors)
+    if wv.log_variances is not None:
+        variances = wv.variances
+        columns["variance"] = (
+            pa.array(np.ascontiguousarray(variances[:, 0]))
+            if variances.shape[1] == 1
+            else _lists(pa, variances)
+        )
+    for name, values in wv.expandos.items():
+        if name not in _OWN:
+            columns[name] = pa.array(values)
+    return pa.table(columns).replace_schema_metadata({_WINDOW: str(wv.window).encode()})
+
+
+def from_arrow(cls: type[Keyed], table: Any) -> Keyed:
+    """Return the words of a table as :func:`to_arrow` makes it; also of one with words and means alone.
+
+    Examples
+    --------
+    >>> from_arrow(type(wv), to_arrow(wv))
+    KeyedDensities<vector_size=2, 4 keys, spherical>
+    """
+    missing = [name for name in ("word", "mean") if name not in table.column_names]
+    if missing:
+        raise ValueError(
+            f"the table has no column {missing[0]!r}: its columns are {', '.join(table.column_names)}"
+        )
+    means = _matrix(table, "mean")
+    log_variances = None
+    if "variance" in table.column_names:
+        variances = _matrix(table, "variance")
+        if not ((variances > 0) & np.isfinite(variances)).all():
+            raise ValueError("every variance must be positive and finite")
+        log_variances = np.log(variances)
+    window = (table.schema.metadata or {}).get(_WINDOW, b"5")
+    covariance = None
+    if log_variances is not None:
+        covariance = "spherical" if log_variances.shape[1] == 1 else "diagonal"
+    wv = cls(means.shape[1], dtype=means.dtype, covariance=covariance, window=int(window))
+    attributes = {
+        name: np.asarray(table[name].to_numpy(zero_copy_only=False))
+        for name in table.column_names
+        if name not in _OWN
+    }
+    wv.add_vectors(table["word"].to_pylist(), means, extras=attributes, log_variances=log_variances)
+    return wv
+
+
+def write_parquet(wv: KeyedDensities, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write the table to a Parquet file; options go to ``pyarrow.parquet.write_table``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
+    >>> write_parquet(wv, path)
+    >>> read_parquet(type(wv), path).kl_divergence("dog", "cat")
+    1.0
+    """
+    needs("pyarrow.parquet", "arrow").write_table(to_arrow(wv), os.fspath(path), **options)
+
+
+def read_parquet(cls: type[Keyed], path: str | os.PathLike[str]) -> Keyed:
+    """Return the words of a Parquet file."""
+    return from_arrow(cls, needs("pyarrow.parquet", "arrow").read_table(os.fspath(path)))
+
+
+def _lists(pa: Any, rows: npt.NDArray[Any]) -> Any:
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(rows).ravel()), rows.shape[1])
+
+
+def _matrix(table: Any, name: str) -> npt.NDArray[Any]:
+    """Return a column of lists, or of numbers, as rows."""
+    column = table[name].combine_chunks()
+    if column.null_count:
+        raise ValueError(f"the column {name!r} has {column.null_count} empty rows")
+    values = column.flatten() if hasattr(column, "flatten") else column
+    numbers: npt.NDArray[Any] = np.asarray(values.to_numpy(zero_copy_only=False))
+    if numbers.dtype.kind != "f" or numbers.size % max(len(column), 1):
+        raise ValueError(
+            f"the column {name!r} is no column of lists of {len(column)} equally many floating-point numbers"
+        )
+    return numbers.reshape(len(column), -1)

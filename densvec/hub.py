@@ -1,0 +1,160 @@
+"""Folders as the Hugging Face hub has them: ``model.safetensors``, ``config.json`` and a model card.
+
+``model.safetensors`` is the file that :meth:`KeyedDensities.save <densvec.KeyedDensities.save>` writes. A path never
+touches the network; only a name such as ``"user/model"``, for which there is no folder, is looked up by
+``huggingface_hub`` (``pip install 'densvec[hub]'``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from densvec._version import __version__
+from densvec.files.atomic import atomic_write
+from densvec.files.persistence import DensvecFileError
+from densvec.search.extras import needs
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+    Keyed = TypeVar("Keyed", bound=KeyedDensities)
+
+__all__ = ["from_pretrained", "save_pretrained"]
+
+WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+
+
+def save_pretrained(
+    wv: KeyedDensities, folder: str | os.PathLike[str], *, card: Mapping[str, Any] | None = None
+) -> None:
+    """Write weights, configuration and model card to a folder; a card that is there already is left alone.
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        The words.
+    folder : str or PathLike
+        Where to write; made if need be.
+    card : mapping, optional
+        What the model card says at its top, such as ``{"license": "cc-by-sa-4.0", "language": "en"}``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> folder = os.path.join(tempfile.mkdtemp(), "kiwi")
+    >>> save_pretrained(wv, folder, card={"language": "en"})
+    >>> sorted(os.listdir(folder))
+    ['README.md', 'config.json', 'model.safetensors']
+    """
+    os.makedirs(folder, exist_ok=True)
+    wv.save(os.path.join(folder, WEIGHTS))
+    text = json.dumps(configuration(wv), indent=2) + "\n"
+    with atomic_write(os.path.join(folder, CONFIG)) as file:
+        file.write(text.encode())
+    path = os.path.join(folder, CARD)
+    if not os.path.exists(path):
+        with atomic_write(path) as file:
+            file.write(model_card(wv, os.path.basename(os.path.abspath(folder)), card or {}).encode())
+
+
+def from_pretrained(
+    cls: type[Keyed], name: str | os.PathLike[str], *, mmap: str | None = None, **options: Any
+) -> Keyed:
+    """Load a folder that :func:`save_pretrained` wrote, or one of that kind from the hub.
+
+    Parameters
+    ----------
+    cls : type
+        `KeyedDensities` or a subclass.
+    name : str or PathLike
+        A folder; or the name of a repository on the hub, if there is no such folder.
+    mmap : {None, "r", "c"}, optional
+        As in :meth:`KeyedDensities.load <densvec.KeyedDensities.load>`.
+    **options
+        Passed to ``huggingface_hub.snapshot_download``: ``revision``, ``token``, ``cache_dir``, ``local_files_only``.
+    """
+    folder = os.fspath(name)
+    if not os.path.isdir(folder):
+        if not (isinstance(name, str) and _REPOSITORY.fullmatch(name)) or os.path.exists(folder):
+            raise FileNotFoundError(f"there is no folder {folder!r}")
+        hub = needs("huggingface_hub", "hub")
+        folder = hub.snapshot_download(name, allow_patterns=[CONFIG, WEIGHTS], **options)
+    _check_configuration(os.path.join(folder, CONFIG))
+    return cls.load(os.path.join(folder, WEIGHTS), mmap=mmap)
+
+
+def configuration(wv: KeyedDensities) -> dict[str, Any]:
+    """Return what ``config.json`` holds."""
+    wide = None if wv.log_variances is None else wv.log_variances.shape[1]
+    return {
+        "model_type": "densvec",
+        "architectures": [type(wv).__name__],
+        "densvec_version": __version__,
+        "vocab_size": len(wv.index_to_key),
+        "vector_size": wv.vector_size,
+        "covariance": None if wide is None else "spherical" if wide == 1 else "diagonal",
+        "encoder": wv.encoder is not None,
+        "window": wv.window,
+        "torch_dtype": str(wv.vectors.dtype),
+    }
+
+
+def model_card(wv: KeyedDensities, name: str, top: Mapping[str, Any]) -> str:
+    """Return a model card: what the hub reads at its top, and what people read below."""
+    config = configuration(wv)
+    fields = {
+        "library_name": "densvec",
+        "tags": ["word-embeddings", "densities", "bayesian-skip-gram"],
+        **top,
+    }
+    lines = ["---", *(_yaml(key, value) for key, value in fields.items()), "---", "", f"# {name}", ""]
+    shape, size = config["covariance"] or "no", config["vector_size"]
+    lines += [
+        f"{config['vocab_size']:,} words as probability densities in {size} dimensions, with {shape} variances"
+        + (" and an encoder that infers what a word means in its context." if config["encoder"] else "."),
+        "",
+        "```python",
+        "from densvec import KeyedDensities",
+        "",
+        f'wv = KeyedDensities.from_pretrained("{name}")',
+        f'wv.most_similar("{_some_word(wv)}", metric="{"kl" if config["covariance"] else "cosine"}")',
+        "```",
+        "",
+    ]
+    events = [event for event in wv.lifecycle_events or [] if event.get("params") or event.get("msg")]
+    if events:
+        lines += ["## How it was made", ""]
+        lines += [f"- {event.get('event')}: {event.get('params') or event.get('msg')}" for event in events]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _check_configuration(path: str) -> None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            config = json.load(file)
+    except FileNotFoundError:
+        raise DensvecFileError(f"{path} is not there: this is no folder written by save_pretrained") from None
+    except ValueError as error:
+        raise DensvecFileError(f"{path} is not JSON: {error}") from error
+    if not isinstance(config, dict) or config.get("model_type") != "densvec":
+        kind = config.get("model_type") if isinstance(config, dict) else None
+        raise DensvecFileError(f"{path}: the model_type is {kind!r}, not 'densvec'")
+
+
+def _yaml(key: str, value: Any) -> str:
+    """Return a line of YAML; every JSON value is one of YAML, too."""
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return "\n".join([f"{key}:", *(f"- {json.dumps(item)}" for item in value)])
+    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _some_word(wv: KeyedDensities) -> str:
+    """Return a word that is neither among the most frequent ones nor rare."""
+    return str(wv.index_to_key[min(len(wv.index_to_key) // 2, 1000)]) if len(wv.index_to_key) else "word"

@@ -1,0 +1,137 @@
+"""KeyedDensities in other packages: thin methods, each importing its package when it is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from densvec.keyed.tables import Tables
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["Ecosystem"]
+
+PathLike = str | os.PathLike[str]
+
+
+class Ecosystem(Tables):
+    """spaCy, the hub, Arrow and ONNX."""
+
+    def to_spacy(self, nlp: Any, *, component: bool = True, lowercase: bool = False) -> Any:
+        """Fill the vocabulary of a spaCy pipeline with the means; tokens get the posteriors of their words.
+
+        See :func:`densvec.spacy.to_spacy`.
+
+        Parameters
+        ----------
+        nlp : spacy.Language
+            The pipeline; it is changed, and returned.
+        component : bool, optional
+            Whether to add the component that sets ``token._.density`` and ``doc._.densities``.
+        lowercase : bool, optional
+            Whether the component looks words up in lower case.
+        """
+        from densvec.spacy import to_spacy
+
+        return to_spacy(self._keyed(), nlp, component=component, lowercase=lowercase)
+
+    def save_pretrained(self, folder: PathLike, *, card: Mapping[str, Any] | None = None) -> None:
+        """Write a folder as the Hugging Face hub has them: weights, configuration and model card.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where to write; made if need be.
+        card : mapping, optional
+            What the model card says at its top, such as ``{"license": "mit", "language": "en"}``.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> folder = os.path.join(tempfile.mkdtemp(), "kiwi")
+        >>> wv.save_pretrained(folder)
+        >>> type(wv).from_pretrained(folder)
+        KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
+        """
+        from densvec.hub import save_pretrained
+
+        save_pretrained(self._keyed(), folder, card=card)
+
+    @classmethod
+    def from_pretrained(cls, name: PathLike, *, mmap: str | None = None, **options: Any) -> Self:
+        """Load a folder that :meth:`save_pretrained` wrote, or such a one from the Hugging Face hub.
+
+        Parameters
+        ----------
+        name : str or PathLike
+            A folder, which never touches the network; or a name such as ``"user/model"``, if there is no such folder.
+        mmap : {None, "r", "c"}, optional
+            As in :meth:`load`.
+        **options
+            For the hub: ``revision``, ``token``, ``cache_dir``, ``local_files_only``.
+
+        Examples
+        --------
+        >>> type(wv).from_pretrained("./no/such/folder")
+        Traceback (most recent call last):
+        FileNotFoundError: there is no folder './no/such/folder'
+        """
+        from densvec.hub import from_pretrained
+
+        return cast("Self", from_pretrained(cast("type[Any]", cls), name, mmap=mmap, **options))
+
+    def to_arrow(self) -> Any:
+        """Return a ``pyarrow.Table`` with words, means, variances and counts; see :func:`densvec.arrow.to_arrow`."""
+        from densvec.arrow import to_arrow
+
+        return to_arrow(self._keyed())
+
+    @classmethod
+    def from_arrow(cls, table: Any) -> Self:
+        """Return the words of a ``pyarrow.Table`` such as :meth:`to_arrow` makes."""
+        from densvec.arrow import from_arrow
+
+        return cast("Self", from_arrow(cast("type[Any]", cls), table))
+
+    def save_parquet(self, path: PathLike, **options: Any) -> None:
+        """Write words, means, variances and counts to a Parquet file; it has no encoder.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file.
+        **options
+            For ``pyarrow.parquet.write_table``, such as ``compression="zstd"``.
+        """
+        from densvec.arrow import write_parquet
+
+        write_parquet(self._keyed(), path, **options)
+
+    @classmethod
+    def load_parquet(cls, path: PathLike) -> Self:
+        """Load what :meth:`save_parquet` wrote."""
+        from densvec.arrow import read_parquet
+
+        return cast("Self", read_parquet(cast("type[Any]", cls), path))
+
+    def export_onnx(self, path: PathLike, *, words: PathLike | None = None) -> None:
+        """Write encoder and priors as an ONNX graph, for posteriors in any language; see :mod:`densvec.onnx`.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file.
+        words : str or PathLike, optional
+            Where to write the words, one on each line, in the order of their rows.
+        """
+        from densvec.onnx import export_onnx
+
+        export_onnx(self._keyed(), path, words=words)
+
+    def _keyed(self) -> KeyedDensities:
+        """Return this object under the name of its public class."""
+        return cast("KeyedDensities", self)

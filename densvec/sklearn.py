@@ -1,0 +1,303 @@
+"""Densities in scikit-learn: transformers from texts to features (``pip install 'densvec[sklearn]'``).
+
+`DensityVectorizer` uses densities that are there, `BayesianSkipGramTransformer` trains them on the texts that it is
+fitted to. Both follow scikit-learn's conventions, and work in pipelines and grid searches.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from densvec.gaussian import Gaussian
+from densvec.types import Floats
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["BayesianSkipGramTransformer", "DensityVectorizer"]
+
+FEATURES = ("means", "moments", "text_density")
+
+Texts = Iterable["str | Sequence[str]"]
+
+
+class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Texts to features, by densities that `_densities` returns."""
+
+    features: str
+    lowercase: bool
+    tokenizer: Callable[[str], Sequence[str]] | None
+
+    def _densities(self) -> KeyedDensities:
+        raise NotImplementedError
+
+    def transform(self, X: Texts) -> npt.NDArray[np.float32]:
+        """Return one row of features for each text.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of tokens
+            The texts.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_texts, n_features)
+        """
+        check_is_fitted(self)
+        wv, texts = self._densities(), self._tokens(X)
+        rows = np.empty((len(texts), len(self.get_feature_names_out())), dtype=np.float32)
+        for row, density in zip(rows, self._text_densities(wv, texts), strict=True):
+            row[:] = np.concatenate([density.mean, np.log(density.variance)])[: rows.shape[1]]
+        return rows
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Return the names of the features: ``mean_0`` and so on, ``log_variance`` or ``log_variance_0`` and so on.
+
+        Parameters
+        ----------
+        input_features : any, optional
+            Not used; texts have no names of features.
+        """
+        check_is_fitted(self)
+        wv = self._densities()
+        names = [f"mean_{i}" for i in range(wv.vector_size)]
+        if self.features != "means":
+            count = 1 if wv.log_variances is None else wv.log_variances.shape[1]
+            names += ["log_variance"] if count == 1 else [f"log_variance_{i}" for i in range(count)]
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _check_features(self) -> None:
+        if self.features not in FEATURES:
+            raise ValueError(f"features={self.features!r} is unknown: use one of {', '.join(FEATURES)}")
+
+    def _tokens(self, texts: Texts) -> list[list[str]]:
+        """Return the tokens of each text."""
+        if isinstance(texts, (str, bytes)):
+            raise ValueError("texts are expected as a list of strings: got one string")
+        found = []
+        for text in texts:
+            if isinstance(text, str):
+                text = text.lower() if self.lowercase else text
+                found.append(list(text.split() if self.tokenizer is None else self.tokenizer(text)))
+            elif isinstance(text, (bytes, float, int)) or text is None:
+                raise ValueError(f"a text is a string or a list of tokens: got {text!r}")
+            else:
+                found.append([str(token).lower() if self.lowercase else str(token) for token in text])
+        return found
+
+    def _text_densities(self, wv: KeyedDensities, texts: list[list[str]]) -> Iterable[Gaussian]:
+        """Yield one density for each text; that of a text without a known word has a mean of 0."""
+        wide = 1 if wv.log_variances is None else wv.log_variances.shape[1]
+        typical = 0.0 if wv.log_variances is None else float(wv.log_variances.mean(dtype=np.float64))
+        unknown = Gaussian(np.zeros(wv.vector_size), np.full(wide, np.exp(typical)))
+        if self.features == "text_density":
+            for posteriors in wv.infer_sentences(texts, skip_unknown=True):
+                yield _product(posteriors) if len(posteriors) else unknown
+            return
+        for tokens in texts:
+            rows = [wv.key_to_index[token] for token in tokens if token in wv.key_to_index]
+            if not rows:
+                yield unknown
+                continue
+            log_variance = np.zeros(1) if wv.log_variances is None else wv.log_variances[rows].mean(axis=0)
+            yield Gaussian(wv.vectors[rows].mean(axis=0), np.exp(log_variance))
+
+
+class DensityVectorizer(_TextFeatures):
+    """Turn texts into features by densities that were trained before.
+
+    Parameters
+    ----------
+    densities : KeyedDensities, or str or PathLike
+        The words, or a saved model. A copy of the estimator, as grid searches make them, shares the words.
+    features : {"means", "moments", "text_density"}, optional
+        ``"means"``: the average of the means of the words. ``"moments"``: that, and the average of their
+        log-variances. ``"text_density"``: mean and log-variance of the density of the text, in which each word's
+        posterior in its context counts by its precision; needs an encoder.
+    lowercase : bool, optional
+        Whether to lower-case texts.
+    tokenizer : callable, optional
+        From a text to its tokens; texts are split at white space by default. Lists of tokens need none.
+
+    Examples
+    --------
+    >>> vectorizer = DensityVectorizer(wv, features="moments")
+    >>> vectorizer.fit_transform(["the dog and the cat", "a car"]).round(2)
+    array([[ 1.5,  1.5,  0. ],
+           [-3. ,  0. ,  0. ]], dtype=float32)
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['mean_0', 'mean_1', 'log_variance']
+    """
+
+    def __init__(
+        self,
+        densities: KeyedDensities | str | os.PathLike[str],
+        *,
+        features: str = "means",
+        lowercase: bool = False,
+        tokenizer: Callable[[str], Sequence[str]] | None = None,
+    ) -> None:
+        self.densities = densities
+        self.features = features
+        self.lowercase = lowercase
+        self.tokenizer = tokenizer
+
+    def fit(self, X: Texts, y: Any = None) -> Self:
+        """Open the densities; the texts are looked at only to see that they are texts.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of tokens
+            The texts.
+        y : any, optional
+            Not used.
+        """
+        self._check_features()
+        self._tokens(X)
+        given = self.densities
+        if isinstance(given, (str, os.PathLike)):
+            from densvec.keyed import KeyedDensities
+
+            given = KeyedDensities.load(given)
+        self.densities_: KeyedDensities = given
+        if self.features == "text_density" and self.densities_.encoder is None:
+            raise ValueError(
+                "features='text_density' needs an encoder, and these densities have none: use 'moments'"
+            )
+        if self.features == "moments" and self.densities_.log_variances is None:
+            raise ValueError("features='moments' needs variances, and there are only means here: use 'means'")
+        return self
+
+    def _densities(self) -> KeyedDensities:
+        return self.densities_
+
+    def __sklearn_clone__(self) -> Self:
+        return type(self)(**self.get_params(deep=False))  # scikit-learn's own would copy all tables
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = True
+        return tags
+
+
+class BayesianSkipGramTransformer(_TextFeatures):
+    """Train a Bayesian Skip-gram on texts, and turn texts into features by it.
+
+    Parameters
+    ----------
+    vector_size, window, min_count, epochs, alpha, sample, negative : optional
+        As for :class:`~densvec.BayesianSkipGram`.
+    covariance : {"spherical", "diagonal"}, optional
+        The shape of the variances.
+    features, lowercase, tokenizer : optional
+        As for :class:`DensityVectorizer`.
+    n_jobs : int, optional
+        Threads that train; with one, the same texts and `random_state` give the same features.
+    random_state : int, RandomState or None, optional
+        Where randomness starts.
+    parameters : dict, optional
+        Further parameters of the model.
+
+    Attributes
+    ----------
+    model_ : BayesianSkipGram
+        The trained model.
+
+    Examples
+    --------
+    >>> from densvec.datasets import toy_language
+    >>> texts = [" ".join(sentence) for sentence in toy_language(300)]
+    >>> transformer = BayesianSkipGramTransformer(vector_size=8, epochs=1, random_state=1)
+    >>> transformer.fit(texts).transform(texts[:2]).shape
+    (2, 8)
+    """
+
+    def __init__(
+        self,
+        vector_size: int = 100,
+        *,
+        window: int = 5,
+        min_count: int = 5,
+        epochs: int = 5,
+        alpha: float = 0.025,
+        sample: float = 1e-4,
+        negative: int = 20,
+        covariance: str = "spherical",
+        features: str = "means",
+        lowercase: bool = False,
+        tokenizer: Callable[[str], Sequence[str]] | None = None,
+        n_jobs: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.vector_size = vector_size
+        self.window = window
+        self.min_count = min_count
+        self.epochs = epochs
+        self.alpha = alpha
+        self.sample = sample
+        self.negative = negative
+        self.covariance = covariance
+        self.features = features
+        self.lowercase = lowercase
+        self.tokenizer = tokenizer
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.parameters = parameters
+
+    def fit(self, X: Texts, y: Any = None) -> Self:
+        """Train on texts.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of tokens
+            The texts, each a sentence or a document.
+        y : any, optional
+            Not used.
+        """
+        from densvec.bsg import BayesianSkipGram
+
+        self._check_features()
+        seed = int(check_random_state(self.random_state).randint(1, 2**31 - 1))
+        names = ("vector_size", "window", "min_count", "epochs", "alpha", "sample", "negative", "covariance")
+        self.model_ = BayesianSkipGram(
+            self._tokens(X),
+            seed=seed,
+            workers=self.n_jobs,
+            **{name: getattr(self, name) for name in names},
+            **(self.parameters or {}),
+        )
+        return self
+
+    def _densities(self) -> KeyedDensities:
+        return self.model_.wv
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.n_jobs != 1  # threads race for the tables
+        return tags
+
+
+def _product(densities: Gaussian) -> Gaussian:
+    """Return the density whose mean is that of all, weighted by precision, and whose precision is their mean."""
+    precisions: Floats = 1.0 / densities.variance.astype(np.float64)
+    total = precisions.sum(axis=0)
+    mean = (precisions * densities.mean).sum(axis=0) / total
+    return Gaussian(mean, len(precisions) / total)
