@@ -56,6 +56,9 @@ setup(
             "cdivision": True,
             "initializedcheck": False,
             "embedsignature": True,
+            # Reading and training hold no lock on NumPy's arrays and on the Python objects of a corpus, and nobody
+            # has run the tests of threads on a Python without the GIL yet: it is switched on when these are imported.
+            "freethreading_compatible": False,
         },
         nthreads=JOBS
         if sys.platform.startswith("linux")

@@ -1,0 +1,72 @@
+"""Many threads at once: answers are those of one thread, and models that train side by side do not touch each other.
+
+The kernels hold no GIL, so that these tests stress them on any Python; on one without a GIL they stress all the rest.
+"""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram
+from densvec.datasets import toy_language
+
+SENTENCES = list(toy_language(600, seed=1))
+QUICK = {"vector_size": 8, "min_count": 1, "epochs": 2, "workers": 1, "sample": 0.01}
+
+
+@pytest.fixture(autouse=True)
+def _switch_often():
+    """Let threads take turns a thousand times more often."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(5e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+def test_answers_are_those_of_one_thread(covariance):
+    wv = BayesianSkipGram(SENTENCES, seed=2, covariance=covariance, **QUICK).wv
+
+    def ask(i):
+        sentence = SENTENCES[i % len(SENTENCES)]
+        return (
+            wv.infer(sentence),
+            wv.most_similar(sentence[0], metric="kl", topn=5),
+            wv.most_similar(sentence[-1], metric="jeffreys", topn=5),
+            wv.most_similar(sentence[0], topn=5),
+        )
+
+    alone = [ask(i) for i in range(60)]
+    wv.fill_norms(force=True)
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(ask, list(range(60)) * 3))
+    for i, answer in enumerate(together):
+        assert answer == alone[i % 60]
+
+
+def test_models_that_train_side_by_side_are_the_same_as_one_after_the_other():
+    def train(seed):
+        return BayesianSkipGram(SENTENCES, seed=seed, **QUICK).wv.vectors
+
+    alone = [train(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(train, range(4)))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_asking_while_training_finds_whole_numbers():
+    """Tables that are being trained change between two reads, but no answer is torn or crashes."""
+    model = BayesianSkipGram(SENTENCES, seed=2, **QUICK)
+
+    def ask(_):
+        posterior = model.wv.infer(SENTENCES[3])
+        return bool(np.isfinite(posterior.mean).all() and (posterior.variance > 0).all())
+
+    with ThreadPoolExecutor(5) as threads:
+        training = threads.submit(model.train, SENTENCES, total_examples=len(SENTENCES), epochs=5)
+        answers = list(threads.map(ask, range(100)))
+        training.result()
+    assert all(answers)
