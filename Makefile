@@ -4,7 +4,7 @@ BIN := .venv/bin
 NATIVE_TESTS := tests/native tests/training tests/text tests/test_bsg.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_corpus.py tests/test_corpora.py
 SOURCES := setup.py pyproject.toml constraints.txt $(foreach kind,pyx pxd h,$(wildcard densvec/*.$(kind) densvec/*/*.$(kind)))
 
-.PHONY: demo test test-browser lint docs bench sanitize races fuzz wheel clean
+.PHONY: demo test test-browser test-matrix test-lowest lint docs bench sanitize races fuzz wheel warnings clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -31,6 +31,14 @@ test-browser: .venv/dev-installed  ## run the tests of the page in a real browse
 	@test -n "$(CHROMIUM)" || command -v chromium || command -v chromium-browser || command -v google-chrome \
 	|| { apt-get update -qq && apt-get install -y -qq chromium; } || $(BIN)/python -m playwright install chromium
 	DENSVEC_BROWSER=required $(BIN)/python -m pytest -q tests/serve/test_page.py
+
+PYTHONS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[0-9]*/bin/python)
+test-matrix:  ## build a wheel and run the tests with every Python that pyenv has (PYTHONS=...)
+	.ci/test-with "" $(or $(PYTHONS),$(PYTHON))
+
+LOWEST ?= $(or $(wildcard $(HOME)/.pyenv/versions/3.11*/bin/python),python3.11)
+test-lowest:  ## run the tests with the lowest versions of all dependencies (LOWEST=python3.11)
+	.ci/test-with constraints-lowest.txt $(LOWEST)
 
 lint: .venv/dev-installed  ## ruff (rules and format), cython-lint and mypy
 	$(BIN)/ruff check .
@@ -68,6 +76,9 @@ fuzz: .venv/dev-installed  ## look for files that break the loader (SECONDS=600)
 
 wheel: .venv/dev-installed  ## build sdist and wheel into dist/
 	$(BIN)/python -m build
+
+warnings:  ## compile all native code with GCC and Clang, warnings being errors
+	.ci/warnings gcc clang
 
 clean:  ## remove the environment and everything built
 	rm -rf .venv build dist *.egg-info densvec/*.so densvec/*/*.so densvec/*.c densvec/*/*.c
