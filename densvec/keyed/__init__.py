@@ -24,7 +24,17 @@ __all__ = ["KeyedDensities"]
 
 
 class KeyedDensities(
-    Growth, Densities, Hypernymy, Similarity, Search, Inference, Prediction, Evaluation, Files, Ecosystem, Retired
+    Growth,
+    Densities,
+    Hypernymy,
+    Similarity,
+    Search,
+    Inference,
+    Prediction,
+    Evaluation,
+    Files,
+    Ecosystem,
+    Retired,
 ):
     """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
 
