@@ -78,7 +78,7 @@ def test_every_form_of_the_objective_is_learnt(backend, covariance, pairing, neg
     assert losses[-1] < losses[0]
     assert_sound(model)
     for entry in model.loss_history:
-        assert entry.loss == pytest.approx(entry.hinge + entry.kl)
+        assert entry.loss == pytest.approx(entry.hinge + model.kl_weight * entry.kl)
 
 
 @pytest.mark.parametrize(
