@@ -16,10 +16,14 @@ from densvec.serve.errors import FAULTS_OF_THE_REQUEST
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Entails, Hypernyms, InContext, Infer, Similar, Substitutes
+from densvec.text.inflections import is_inflection
 
 Document = dict[str, Any]
 Answers = list["Document | Exception"]
 Q = TypeVar("Q")
+
+_FORMS = 8
+"""Other forms of a word that its substitutes may have to do without."""
 
 
 def similar(model: Model, questions: Sequence[Similar], limits: Limits) -> Answers:
@@ -67,28 +71,46 @@ def infer(model: Model, questions: Sequence[Infer], limits: Limits) -> Answers:
             "mean": means[j],
             "variance": variances[j],
         }
-        if questions[i].topn:
-            document |= _nearest(model, occurrences[j], posteriors[j], questions[i])
         answers[i] = plain(document)
+    by_metric: dict[str, list[int]] = {}
+    for j, i in enumerate(places):
+        if questions[i].topn:
+            by_metric.setdefault(questions[i].metric, []).append(j)
+    for some in by_metric.values():
+        asked = [questions[places[j]] for j in some]
+        lists = _nearest(model, [occurrences[j] for j in some], posteriors[some], asked)
+        for j, more in zip(some, lists, strict=True):
+            answers[places[j]] = {**answers[places[j]], **plain(more)}  # type: ignore[dict-item]
     return answers
 
 
 def substitutes(model: Model, questions: Sequence[Substitutes], limits: Limits) -> Answers:
-    """Answer /v1/substitutes."""
-
-    def answer(question: Substitutes) -> Document:
-        one = _read(model, question, limits)
-        found = model.wv.substitutes(
-            one.word,
-            one.context,
-            question.candidates,
-            _checked_topn(question.topn, limits),
-            question.exclude_inflections,
-            position=one.position,
-        )
-        return plain({**one.document(model), "substitutes": scored(found)})  # type: ignore[no-any-return]
-
-    return _each(questions, answer)
+    """Answer /v1/substitutes; questions without candidates of their own in one pass over the words."""
+    read = _each(questions, lambda question: _read(model, question, limits))
+    answers: Answers = list(read)
+    together: dict[bool, list[int]] = {}
+    for i, (question, one) in enumerate(zip(questions, read, strict=True)):
+        if isinstance(one, Exception):
+            continue
+        if question.candidates is None:
+            together.setdefault(question.exclude_inflections, []).append(i)
+        else:
+            answers[i] = _each([question], lambda question, one=one: _among_candidates(model, one, question))[
+                0
+            ]
+    for exclude_inflections, places in together.items():
+        occurrences = [read[i] for i in places]
+        topn = max(questions[i].topn for i in places)
+        try:
+            posteriors = model.wv.infer_posteriors(occurrences)
+            found = _substitutes(model, occurrences, posteriors, topn, exclude_inflections)
+        except FAULTS_OF_THE_REQUEST as error:  # there is no encoder, say
+            for i in places:
+                answers[i] = error
+            continue
+        for i, one, best in zip(places, occurrences, found, strict=True):
+            answers[i] = plain({**one.document(model), "substitutes": scored(best[: questions[i].topn])})
+    return answers
 
 
 def entails(model: Model, questions: Sequence[Entails], limits: Limits) -> Answers:
@@ -150,6 +172,18 @@ def _each(questions: Sequence[Q], answer: Callable[[Q], Any]) -> list[Any]:
     return answers
 
 
+def _among_candidates(model: Model, one: Occurrence, question: Substitutes) -> Document:
+    found = model.wv.substitutes(
+        one.word,
+        one.context,
+        question.candidates,
+        question.topn,
+        question.exclude_inflections,
+        position=one.position,
+    )
+    return plain({**one.document(model), "substitutes": scored(found)})  # type: ignore[no-any-return]
+
+
 def _with(answer: Any, found: Any) -> Document:
     return plain({**answer, "similar": scored(found)})  # type: ignore[no-any-return]
 
@@ -190,17 +224,48 @@ def _read(model: Model, question: InContext, limits: Limits) -> Occurrence:
     return occurrence
 
 
-def _nearest(model: Model, one: Occurrence, posterior: Gaussian, question: Infer) -> Document:
-    """Return the lists that the command line prints."""
-    wv, topn, metric = model.wv, question.topn, question.metric
-    return {
-        "metric": metric,
-        "nearest_to_prior": scored(wv.most_similar(one.word, topn=topn, metric=metric)),
-        "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),
-        "substitutes": scored(
-            wv.substitutes(one.word, one.context, topn=topn, exclude_inflections=True, position=one.position)
-        ),
-    }
+def _nearest(
+    model: Model, occurrences: Sequence[Occurrence], posteriors: Gaussian, questions: Sequence[Infer]
+) -> list[Document]:
+    """Return the lists that the command line prints, for questions by the same metric, in three passes."""
+    wv, metric = model.wv, questions[0].metric
+    topn = max(question.topn for question in questions)
+    before = wv.most_similar_batch([one.word for one in occurrences], topn, metric=metric)
+    after = wv.most_similar_batch(posteriors, topn, metric=metric)
+    instead = _substitutes(model, occurrences, posteriors, topn, exclude_inflections=True)
+    return [
+        {
+            "metric": metric,
+            "nearest_to_prior": scored(before[i][: question.topn]),
+            "nearest_to_posterior": scored(after[i][: question.topn]),
+            "substitutes": scored(instead[i][: question.topn]),
+        }
+        for i, question in enumerate(questions)
+    ]
+
+
+def _substitutes(
+    model: Model,
+    occurrences: Sequence[Occurrence],
+    posteriors: Gaussian,
+    topn: int,
+    exclude_inflections: bool,
+) -> list[list[tuple[str, float]]]:
+    """Return what ``wv.substitutes`` returns, of many words in one pass over all."""
+    found = model.wv.most_similar_batch(posteriors, topn + 1 + _FORMS * exclude_inflections, metric="kl")
+    answers = []
+    for one, ranked in zip(occurrences, found, strict=True):
+        left = [
+            (word, score)
+            for word, score in ranked
+            if word != one.word and not (exclude_inflections and is_inflection(word, one.word))
+        ]
+        if len(left) < topn <= len(model.wv) - 1:  # it has more forms than that
+            left = model.wv.substitutes(
+                one.word, one.context, None, topn, exclude_inflections, position=one.position
+            )
+        answers.append(left[:topn])
+    return answers
 
 
 def _listed(words: str | list[str]) -> list[str]:
