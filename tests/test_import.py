@@ -3,7 +3,18 @@
 import subprocess
 import sys
 
-HEAVY = ("torch", "matplotlib", "scipy.stats", "pandas", "gensim", "ot", "sklearn", "spacy", "pyarrow", "duckdb")
+HEAVY = (
+    "torch",
+    "matplotlib",
+    "scipy.stats",
+    "pandas",
+    "gensim",
+    "ot",
+    "sklearn",
+    "spacy",
+    "pyarrow",
+    "duckdb",
+)
 HEAVY += ("faiss", "usearch", "qdrant_client", "psycopg", "onnx", "onnxruntime", "huggingface_hub", "annoy")
 
 
