@@ -20,7 +20,9 @@ def read_by_hand(reading, keep, centre, start, stop):
         for place in side:
             if between >= reading.window - 1e-6:
                 break
-            found[place] = keep[place] * (1 + reading.nearness * (1 - 2 * (1 + between) / (reading.window + 1)))
+            found[place] = keep[place] * (
+                1 + reading.nearness * (1 - 2 * (1 + between) / (reading.window + 1))
+            )
             between += keep[place]
     return found
 
@@ -87,7 +89,7 @@ def test_old_and_paper_models_read_plainly_new_ones_do_not(model, tmp_path):
 
 def test_inference_reads_a_sentence_as_the_reading_says(model):
     wv = model.wv
-    sentence = [word for word in "the ripe fuzzy kiwi softens in the smoothie".split() if word in model.wv]
+    sentence = [word for word in ["the", "ripe", "fuzzy", "kiwi", "softens", "in", "the", "smoothie"] if word in model.wv]
     rows = np.array([wv.get_index(word) for word in sentence])
     keep = wv.expandos["keep"][rows].astype(float)
     assert keep.min() < 1  # something is thinned
@@ -118,7 +120,7 @@ def test_a_bag_of_words_has_no_order(model):
 
 def test_several_occurrences_are_all_read_and_each_word_once(model):
     wv = model.wv
-    text = "ripe kiwi softens near the forest where the flightless kiwi digs".split()
+    text = ["ripe", "kiwi", "softens", "near", "the", "forest", "where", "the", "flightless", "kiwi", "digs"]
     both = wv.infer(text, "kiwi")
     single = [wv.infer(text, "kiwi", place) for place in (1, 9)]
     assert all(not np.allclose(both.mean, each.mean) for each in single)

@@ -51,8 +51,8 @@ def test_everything_that_a_density_model_can_do(data_dir):
             f"GAP lst_all {ranker}"
             for ranker in ("encoder", "add", "mult", "out_of_context", "prior", "random")
         ),
-        *(f"{score} bbds {measure}" for score in ("F1", "AP") for measure in ("kl", "cosine")),
-        *(f"direction bbds {measure}" for measure in ("kl", "variance", "frequency")),
+        *(f"{score} bbds {measure}" for score in ("F1", "AP") for measure in ("kl", "cosine", "hypernymy")),
+        *(f"direction bbds {measure}" for measure in ("kl", "variance", "frequency", "adjusted")),
         "generality~frequency",
     }
     assert set(report.figures()) == expected

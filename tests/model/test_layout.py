@@ -20,7 +20,11 @@ CASES = [
 def arrays_in(path):
     tensors, header = persistence.read(path)
     return (
-        {name: a for name, a in tensors.items() if not name.startswith(("vocabulary", "raw_", "attributes."))},
+        {
+            name: a
+            for name, a in tensors.items()
+            if not name.startswith(("vocabulary", "raw_", "attributes."))
+        },
         tensors,
         header,
     )
