@@ -178,10 +178,15 @@ def reload(path, wv, args):
             for part in range(6):
                 time.sleep(args.seconds / 6)
                 memory.append(memory_of(service.process.pid) / 1e6)
-                if part in (1, 3):
+                if part in (0, 2):
                     shutil.copy(path, Path(name) / "new.dv")
                     os.replace(Path(name) / "new.dv", served)
+                    done = service.reloads() + 1
                     service.signal(signal.SIGHUP)
+                    while (
+                        service.reloads() < done
+                    ):  # however long a busy machine takes: what follows is the new one
+                        time.sleep(0.1)
         shown = ", ".join(f"{size:.0f}" for size in memory)
         print(
             f"{args.clients} clients, {args.seconds} s: {clients.answered:,} requests answered, "

@@ -95,9 +95,10 @@ def substitutes(model: Model, questions: Sequence[Substitutes], limits: Limits) 
         if question.candidates is None:
             together.setdefault(question.exclude_inflections, []).append(i)
         else:
-            answers[i] = _each([question], lambda question, one=one: _among_candidates(model, one, question))[
-                0
-            ]
+            try:
+                answers[i] = _among_candidates(model, one, question)
+            except FAULTS_OF_THE_REQUEST as error:
+                answers[i] = error
     for exclude_inflections, places in together.items():
         occurrences = [read[i] for i in places]
         topn = max(questions[i].topn for i in places)
