@@ -87,7 +87,7 @@ class SpellingModel:
         """Fit n-grams to densities by ridge regression; learn on words held out how far they lead."""
         targets = np.concatenate([means, log_variances], axis=1).astype(np.float32)
         centre = targets.mean(axis=0)
-        hashes, features = _vocabulary(words, lengths, min_words)
+        hashes, features, shares = _vocabulary(words, lengths, min_words)
         order = np.random.default_rng(seed).permutation(len(words))
         held, kept = order[: len(words) // _HELD_OUT], order[len(words) // _HELD_OUT :]
         support = _counts(features)
@@ -98,7 +98,9 @@ class SpellingModel:
             # Words that took no part in the fit say how wrong it is; all words take part in the one that is kept.
             guess = rows[held] @ _ridge(rows[kept], targets[kept] - centre) + centre
             wrong = ((guess[:, :size] - means[held]) ** 2).mean(axis=1, dtype=np.float64)
-            error = _decreasing_line(_supported(features[held], _counts(features[kept])), wrong)
+            known = _supported(features[held], _counts(features[kept])) * shares[held]
+            without = ((means[held] - centre[:size]) ** 2).mean(dtype=np.float64)
+            error = _error_line(float(known.mean()), float(wrong.mean()), float(without))
         return cls(
             hashes,
             _ridge(rows, targets - centre).astype(np.float16),
@@ -248,12 +250,13 @@ def _hashed(
 
 def _vocabulary(
     words: Sequence[str], lengths: tuple[int, int], min_words: int
-) -> tuple[npt.NDArray[np.uint32], csr_matrix]:
-    """Return the n-grams that enough words have, and which of them each word has, (words, n-grams)."""
+) -> tuple[npt.NDArray[np.uint32], csr_matrix, Floats]:
+    """Return the n-grams that enough words have, which of them each word has, and which share of its own that is."""
     found, ends = _hashed(words, lengths)
     distinct, column, counts = np.unique(found, return_inverse=True, return_counts=True)
     keep = counts >= min_words
-    return distinct[keep], _matrix(np.where(keep, np.cumsum(keep) - 1, -1)[column], ends, int(keep.sum()))
+    features = _matrix(np.where(keep, np.cumsum(keep) - 1, -1)[column], ends, int(keep.sum()))
+    return distinct[keep], features, np.diff(features.indptr) / np.maximum(np.diff(ends), 1)
 
 
 def _features(
@@ -320,14 +323,11 @@ def _ridge(rows: csr_matrix, targets: Floats) -> Floats:
     return solution
 
 
-def _decreasing_line(x: Floats, y: Floats) -> Floats:
-    """Return (a, b) of the line a − b·x through points, with b at least 0 and the line positive up to x = 1."""
-    spread = x - x.mean()
-    slope = -float(spread @ y) / max(float(spread @ spread), 1e-12)
-    slope = max(slope, 0.0)
-    start = float(y.mean() + slope * x.mean())
-    if start - slope < 0.05 * start:
-        slope = 0.95 * start
-        start = float(y.mean() + slope * x.mean()) if x.mean() < 1 else start
-        slope = min(slope, 0.95 * start)
-    return np.array([start, slope], dtype=np.float64)
+def _error_line(support: float, error: float, without: float) -> Floats:
+    """Return (a, b) of the error a − b·support: what it is without support, and what it was on words held out.
+
+    Full support takes away at most what leaves half of the latter.
+    """
+    slope = max(without - error, 0.0) / max(support, 1e-6)
+    slope = min(slope, max(without - 0.5 * error, 0.0))
+    return np.array([max(without, error), slope], dtype=np.float64)
