@@ -62,7 +62,7 @@ class SpellingModel:
     support : numpy.ndarray, shape (B,)
         How many known words have each n-gram.
     error : numpy.ndarray, shape (2,)
-        Squared error per dimension of a mean without support, and what full support takes from it.
+        Logarithm of a mean's squared error per dimension without support, and what full support takes from it.
     lengths : numpy.ndarray of int, shape (2,)
         The shortest and the longest n-grams.
     """
@@ -93,14 +93,14 @@ class SpellingModel:
         support = _counts(features)
         rows = _scaled(features, support)
         size = means.shape[1]
-        error = np.array([float(means.var()), 0.0])
+        error = np.array([np.log(max(float(means.var()), 1e-12)), 0.0])
         if len(held) > 1:
             # Words that took no part in the fit say how wrong it is; all words take part in the one that is kept.
             guess = rows[held] @ _ridge(rows[kept], targets[kept] - centre) + centre
             wrong = ((guess[:, :size] - means[held]) ** 2).mean(axis=1, dtype=np.float64)
             known = _supported(features[held], _counts(features[kept])) * shares[held]
             without = ((means[held] - centre[:size]) ** 2).mean(dtype=np.float64)
-            error = _error_line(float(known.mean()), float(wrong.mean()), float(without))
+            error = _error_curve(float(known.mean()), float(wrong.mean()), float(without))
         return cls(
             hashes,
             _ridge(rows, targets - centre).astype(np.float16),
@@ -117,7 +117,7 @@ class SpellingModel:
         used = np.unique(rows.indices)  # of a mapped file, only the rows that are needed are read
         found = rows[:, used] @ self.embeddings[used].astype(np.float32) + self.centre
         support = _supported(features, self.support) * shares
-        error = np.maximum(self.error[0] - self.error[1] * support, 1e-12)
+        error = np.exp(self.error[0] - self.error[1] * support)
         # A word is a draw around its guess, and its meanings are draws around the word: variances add up.
         variance = np.exp(found[:, size:]) + error[:, None]
         return Gaussian(found[:, :size].astype(np.float32), variance.astype(np.float32))
@@ -323,11 +323,8 @@ def _ridge(rows: csr_matrix, targets: Floats) -> Floats:
     return solution
 
 
-def _error_line(support: float, error: float, without: float) -> Floats:
-    """Return (a, b) of the error a − b·support: what it is without support, and what it was on words held out.
-
-    Full support takes away at most what leaves half of the latter.
-    """
-    slope = max(without - error, 0.0) / max(support, 1e-6)
-    slope = min(slope, max(without - 0.5 * error, 0.0))
-    return np.array([max(without, error), slope], dtype=np.float64)
+def _error_curve(support: float, error: float, without: float) -> Floats:
+    """Return (a, b) of the error exp(a − b·support) that goes through that without support and that of words held out."""
+    without = max(without, 1e-12)
+    error = min(max(error, 1e-12), without)
+    return np.array([np.log(without), np.log(without / error) / max(support, 1e-6)], dtype=np.float64)
