@@ -324,7 +324,7 @@ def _ridge(rows: csr_matrix, targets: Floats) -> Floats:
 
 
 def _error_curve(support: float, error: float, without: float) -> Floats:
-    """Return (a, b) of the error exp(a − b·support) that goes through that without support and that of words held out."""
+    """Return (a, b) of the error exp(a − b·support) through that without support and that of words held out."""
     without = max(without, 1e-12)
     error = min(max(error, 1e-12), without)
     return np.array([np.log(without), np.log(without / error) / max(support, 1e-6)], dtype=np.float64)
