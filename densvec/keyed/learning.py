@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.keyed.lookup import Lookup
+from densvec.keyed.lookup import Lookup, unit
+from densvec.text.vocabulary import keep_probabilities
+from densvec.types import Floats
 
 __all__ = ["Learning"]
+
+_THINNING = 1e-4
+"""The threshold by which frequent words of a context count less."""
 
 
 class Learning(Lookup):
@@ -21,9 +26,8 @@ class Learning(Lookup):
     ) -> Gaussian:
         """Give a new word a density from sentences in which it occurs, and add it.
 
-        The encoder reads every context of the word with a neutral centre. Each occurrence is evidence: the mean
-        is that of the occurrences, and the variance narrows with their number, from that of a single reading to
-        that of a word as specific as these contexts agree.
+        The encoder reads every context of the word with a neutral centre, and what it says is combined with the
+        average of the words around. Each occurrence is evidence: the variance narrows with their number.
 
         Parameters
         ----------
@@ -93,7 +97,11 @@ class Learning(Lookup):
         posteriors = self._neutral_posteriors(contexts)
         count = len(contexts)
         means = posteriors.mean.astype(np.float64)
-        mean = means.mean(axis=0)
+        plain, thinned = self._around(contexts)
+        # A single context is best read as the plain average of its words; with more of them, what the encoder and
+        # the rarer words say comes to agree and counts.
+        said = unit(plain) + (1.0 - 1.0 / count) * (unit(thinned) + unit(means.mean(axis=0)))
+        mean = unit(said) * float(np.median(self._filled_norms()))
         typical = self._known_log_variances().astype(np.float64).mean(axis=0)
         # Where the mean lies is known the better the more occurrences agree; what the word means, given that,
         # varies as a typical word's meaning does.
@@ -106,6 +114,21 @@ class Learning(Lookup):
         variance = np.exp(typical) + np.maximum(spread, posteriors.variance.mean(axis=0)) / count
         dtype: Any = self.vectors.dtype
         return Gaussian(mean.astype(dtype), variance.astype(dtype))
+
+    def _around(self, contexts: Sequence[tuple[Sequence[str], int]]) -> tuple[Floats, Floats]:
+        """Return the average mean of the words around: of all of them, and weighted by thinning's probabilities."""
+        counts = self.expandos.get("count")
+        keep = np.ones(len(self)) if counts is None else keep_probabilities(np.asarray(counts), _THINNING)
+        plain, thinned = np.zeros(self.vector_size), np.zeros(self.vector_size)
+        for tokens, position in contexts:
+            before = [self.key_to_index[token] for token in tokens[:position] if token in self.key_to_index]
+            after = [self.key_to_index[token] for token in tokens[position:] if token in self.key_to_index]
+            rows = np.array([*before[-self.window :], *after[: self.window]], dtype=np.int64)
+            wider = np.array([*before[-2 * self.window :], *after[: 2 * self.window]], dtype=np.int64)
+            if len(rows):
+                plain += self.vectors[rows].mean(axis=0, dtype=np.float64)
+                thinned += keep[wider] @ self.vectors[wider].astype(np.float64) / keep[wider].sum()
+        return plain, thinned
 
     def _neutral_posteriors(self, contexts: Sequence[tuple[Sequence[str], int]]) -> Gaussian:
         """Return the posteriors of a word without meaning of its own in contexts."""

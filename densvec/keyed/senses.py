@@ -14,16 +14,13 @@ from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
 from densvec.types import Floats, Integers
 
-__all__ = ["Sense", "Senses", "SensesOfWords", "induce", "split_share"]
+__all__ = ["Sense", "Senses", "SensesOfWords", "induce", "split_in_two"]
 
 _CONTROLS = 60
 """Words of like frequency whose occurrences tell how far those of any word fall apart."""
 
 _CONTROL_OCCURRENCES = 200
 """Occurrences of each of these."""
-
-_TWO_CLOUDS = 0.9
-"""Share of the variance along the line between two halves above which they are two clouds, whatever other words do."""
 
 _FEWEST = 10
 """A sense has at least so many occurrences."""
@@ -144,7 +141,7 @@ class SensesOfWords(Lookup):
         max_occurrences: int = 1000,
         *,
         max_senses: int = 8,
-        significance: float = 0.05,
+        significance: float = 0.15,
         topn: int = 8,
         examples: int = 3,
         seed: int = 0,
@@ -217,7 +214,7 @@ class SensesOfWords(Lookup):
             if len(theirs) >= 2 * _FEWEST:
                 sample = theirs[:_CONTROL_OCCURRENCES]
                 batch = whole.infer_posteriors([(other, each.tokens, each.position) for each in sample])
-                null.append(split_share(batch.mean.astype(np.float64), seed)[0])
+                null.append(split_in_two(batch.mean.astype(np.float64), seed)[0])
         labels = induce(points, np.array(null), max_senses, significance, seed)
         return self._described(word, items, labels, posteriors, topn, examples)
 
@@ -281,63 +278,49 @@ class SensesOfWords(Lookup):
         return found
 
 
-def split_share(points: Floats, seed: int = 0) -> tuple[float, float, Integers]:
-    """Return how far points fall apart into two halves: the share of their variance that lies between the halves.
-
-    Returns
-    -------
-    share : float
-        Of the whole variance.
-    along : float
-        Of the variance along the line through the halves' centres: 2/π of a normal cloud, near 1 of two clouds.
-    labels : numpy.ndarray of int
-        The half of each point.
+def split_in_two(points: Floats, seed: int = 0) -> tuple[float, Integers]:
+    """Return the two halves that points fall apart into best, and how far: the variance between the halves.
 
     Examples
     --------
-    >>> share, along, labels = split_share(np.array([[0.0], [0.1], [5.0], [5.1]]))
-    >>> round(share, 3), round(along, 3), bool(labels[0] == labels[1] != labels[2])
-    (1.0, 1.0, True)
+    >>> between, labels = split_in_two(np.array([[0.0], [0.1], [5.0], [5.1]]))
+    >>> round(between, 3), bool(labels[0] == labels[1] != labels[2])
+    (6.25, True)
     """
     from densvec.evaluation.clusters import kmeans
 
     if len(points) < 2:
-        return 0.0, 0.0, np.zeros(len(points), dtype=np.int64)
+        return 0.0, np.zeros(len(points), dtype=np.int64)
     labels: Integers = kmeans(points, 2, restarts=5, seed=seed)
-    centred = points - points.mean(axis=0)
-    centres = [
-        centred[labels == i].mean(axis=0) if (labels == i).any() else np.zeros(points.shape[1])
-        for i in (0, 1)
-    ]
-    between = sum((labels == i).sum() * (centre**2).sum() for i, centre in enumerate(centres))
-    total, axis = (centred**2).sum(), centres[1] - centres[0]
-    length = float(np.sqrt((axis**2).sum()))
-    if not total > 0 or not length > 0:
-        return 0.0, 0.0, labels
-    along = ((centred @ (axis / length)) ** 2).sum()
-    return float(between / total), float(min(between / along, 1.0)), labels
+    centre = points.mean(axis=0)
+    halves = [points[labels == i] for i in (0, 1)]
+    between = sum(len(half) * ((half.mean(axis=0) - centre) ** 2).sum() for half in halves if len(half))
+    return float(between / len(points)), labels
 
 
 def induce(
-    points: Floats, null: Floats, most: int = 8, significance: float = 0.05, seed: int = 0
+    points: Floats, null: Floats, most: int = 8, significance: float = 0.15, seed: int = 0
 ) -> Integers:
     """Return the sense of each point: points are split in two as long as a part falls apart far enough.
 
-    Far enough is further than the share `significance` of other words does, whose :func:`split_share` are in
-    `null`; or into two clouds with next to nothing between them, however many other words do so.
+    Far enough is further than all but the share `significance` of other words do, whose :func:`split_in_two` are
+    in `null`. Parts of a word are fewer points and more chances to be wrong, so each further step asks for a
+    quarter of that share.
     """
     labels = np.zeros(len(points), dtype=np.int64)
-    bound = float(np.quantile(null, 1.0 - significance)) if len(null) else np.inf
-    waiting, number = [0], 1
+    if not len(null):
+        return labels
+    waiting, number = [(0, 0)], 1
     while waiting and number < most:
-        part = waiting.pop(0)
+        part, depth = waiting.pop(0)
         members = np.flatnonzero(labels == part)
         if len(members) < 2 * _FEWEST:
             continue
-        share, along, halves = split_share(points[members], seed)
-        if (share <= bound and along < _TWO_CLOUDS) or min(np.bincount(halves, minlength=2)) < _FEWEST:
+        bound = float(np.quantile(null, 1.0 - significance / 4**depth))
+        between, halves = split_in_two(points[members], seed)
+        if between <= bound or min(np.bincount(halves, minlength=2)) < _FEWEST:
             continue
         labels[members[halves == 1]] = number
-        waiting += [part, number]
+        waiting += [(part, depth + 1), (number, depth + 1)]
         number += 1
     return labels

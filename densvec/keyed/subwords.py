@@ -62,7 +62,7 @@ class SpellingModel:
     support : numpy.ndarray, shape (B,)
         How many known words have each n-gram.
     error : numpy.ndarray, shape (2,)
-        Squared error per dimension of a mean without support, and what full support takes from it.
+        Logarithm of a mean's squared error per dimension without support, and what full support takes from it.
     lengths : numpy.ndarray of int, shape (2,)
         The shortest and the longest n-grams.
     """
@@ -87,18 +87,20 @@ class SpellingModel:
         """Fit n-grams to densities by ridge regression; learn on words held out how far they lead."""
         targets = np.concatenate([means, log_variances], axis=1).astype(np.float32)
         centre = targets.mean(axis=0)
-        hashes, features = _vocabulary(words, lengths, min_words)
+        hashes, features, shares = _vocabulary(words, lengths, min_words)
         order = np.random.default_rng(seed).permutation(len(words))
         held, kept = order[: len(words) // _HELD_OUT], order[len(words) // _HELD_OUT :]
         support = _counts(features)
         rows = _scaled(features, support)
         size = means.shape[1]
-        error = np.array([float(means.var()), 0.0])
+        error = np.array([np.log(max(float(means.var()), 1e-12)), 0.0])
         if len(held) > 1:
             # Words that took no part in the fit say how wrong it is; all words take part in the one that is kept.
             guess = rows[held] @ _ridge(rows[kept], targets[kept] - centre) + centre
             wrong = ((guess[:, :size] - means[held]) ** 2).mean(axis=1, dtype=np.float64)
-            error = _decreasing_line(_supported(features[held], _counts(features[kept])), wrong)
+            known = _supported(features[held], _counts(features[kept])) * shares[held]
+            without = ((means[held] - centre[:size]) ** 2).mean(dtype=np.float64)
+            error = _error_curve(float(known.mean()), float(wrong.mean()), float(without))
         return cls(
             hashes,
             _ridge(rows, targets - centre).astype(np.float16),
@@ -115,7 +117,7 @@ class SpellingModel:
         used = np.unique(rows.indices)  # of a mapped file, only the rows that are needed are read
         found = rows[:, used] @ self.embeddings[used].astype(np.float32) + self.centre
         support = _supported(features, self.support) * shares
-        error = np.maximum(self.error[0] - self.error[1] * support, 1e-12)
+        error = np.exp(self.error[0] - self.error[1] * support)
         # A word is a draw around its guess, and its meanings are draws around the word: variances add up.
         variance = np.exp(found[:, size:]) + error[:, None]
         return Gaussian(found[:, :size].astype(np.float32), variance.astype(np.float32))
@@ -248,12 +250,13 @@ def _hashed(
 
 def _vocabulary(
     words: Sequence[str], lengths: tuple[int, int], min_words: int
-) -> tuple[npt.NDArray[np.uint32], csr_matrix]:
-    """Return the n-grams that enough words have, and which of them each word has, (words, n-grams)."""
+) -> tuple[npt.NDArray[np.uint32], csr_matrix, Floats]:
+    """Return the n-grams that enough words have, which of them each word has, and which share of its own that is."""
     found, ends = _hashed(words, lengths)
     distinct, column, counts = np.unique(found, return_inverse=True, return_counts=True)
     keep = counts >= min_words
-    return distinct[keep], _matrix(np.where(keep, np.cumsum(keep) - 1, -1)[column], ends, int(keep.sum()))
+    features = _matrix(np.where(keep, np.cumsum(keep) - 1, -1)[column], ends, int(keep.sum()))
+    return distinct[keep], features, np.diff(features.indptr) / np.maximum(np.diff(ends), 1)
 
 
 def _features(
@@ -320,14 +323,8 @@ def _ridge(rows: csr_matrix, targets: Floats) -> Floats:
     return solution
 
 
-def _decreasing_line(x: Floats, y: Floats) -> Floats:
-    """Return (a, b) of the line a − b·x through points, with b at least 0 and the line positive up to x = 1."""
-    spread = x - x.mean()
-    slope = -float(spread @ y) / max(float(spread @ spread), 1e-12)
-    slope = max(slope, 0.0)
-    start = float(y.mean() + slope * x.mean())
-    if start - slope < 0.05 * start:
-        slope = 0.95 * start
-        start = float(y.mean() + slope * x.mean()) if x.mean() < 1 else start
-        slope = min(slope, 0.95 * start)
-    return np.array([start, slope], dtype=np.float64)
+def _error_curve(support: float, error: float, without: float) -> Floats:
+    """Return (a, b) of the error exp(a − b·support) through that without support and that of words held out."""
+    without = max(without, 1e-12)
+    error = min(max(error, 1e-12), without)
+    return np.array([np.log(without), np.log(without / error) / max(support, 1e-6)], dtype=np.float64)

@@ -21,8 +21,8 @@ def wv():
     return made
 
 
-def held_out(wv, every=10):
-    words = wv.index_to_key[::every]
+def held_out(wv, count=160):
+    words = [wv.index_to_key[i] for i in np.random.default_rng(2).permutation(len(wv))[:count]]
     rest = wv.vectors_for_all([word for word in wv.index_to_key if word not in set(words)])
     return words, rest.with_subwords()
 
@@ -34,7 +34,7 @@ def test_words_held_out_are_near_what_their_spelling_says(wv):
     cosines = (
         (guessed.mean * true).sum(1) / np.linalg.norm(guessed.mean, axis=1) / np.linalg.norm(true, axis=1)
     )
-    assert cosines.mean() > 0.8
+    assert cosines.mean() > 0.75
 
 
 def test_variance_covers_the_error(wv):
