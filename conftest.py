@@ -22,6 +22,7 @@ OPTIONAL = {
     "densvec/serve": "fastapi",
     "tests/serve": "fastapi",
     # Tests with torch as their oracle.
+    "tests/native/test_exponents.py": "torch",
     "tests/test_divergences.py": "torch",
     "tests/test_encoder.py": "torch",
     "tests/test_gaussian.py": "torch",
