@@ -1,5 +1,7 @@
 """What an encoder reads of a context, and that training and inference read the same."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,7 +91,8 @@ def test_old_and_paper_models_read_plainly_new_ones_do_not(model, tmp_path):
 
 def test_inference_reads_a_sentence_as_the_reading_says(model):
     wv = model.wv
-    sentence = [word for word in ["the", "ripe", "fuzzy", "kiwi", "softens", "in", "the", "smoothie"] if word in model.wv]
+    words = ["the", "ripe", "fuzzy", "kiwi", "softens", "in", "the", "smoothie"]
+    sentence = [word for word in words if word in wv]
     rows = np.array([wv.get_index(word) for word in sentence])
     keep = wv.expandos["keep"][rows].astype(float)
     assert keep.min() < 1  # something is thinned
@@ -153,7 +156,7 @@ def test_the_more_telling_words_the_surer_on_every_seed(seed):
         words = [word for word in telling.split() if word in wv]
         entropies = [float(wv.infer(words[:count], "kiwi").entropy()) for count in range(1, len(words) + 1)]
         assert entropies[0] < prior
-        assert all(later < earlier for earlier, later in zip(entropies, entropies[1:], strict=False))
+        assert all(later < earlier for earlier, later in itertools.pairwise(entropies))
 
 
 def test_swapped_arguments_are_answered_with_the_right_call(model):

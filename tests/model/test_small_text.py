@@ -1,5 +1,6 @@
 """Text of any size trains with the defaults, and the loss falls as the model improves."""
 
+import itertools
 import math
 
 import numpy as np
@@ -31,7 +32,7 @@ def test_no_text_with_two_words_in_a_sentence_ends_without_a_loss(sentences):
 def test_the_threshold_follows_the_text():
     sizes = [10**power for power in range(1, 10)]
     thresholds = [auto_sample(size) for size in sizes]
-    assert all(later <= earlier for earlier, later in zip(thresholds, thresholds[1:], strict=False))
+    assert all(later <= earlier for earlier, later in itertools.pairwise(thresholds))
     assert thresholds[-1] == auto_sample(17_000_000) == 1e-4
     for size in sizes:  # rare words are never thinned
         counts = np.array([min(90, size), max(0, size - 90)])
@@ -61,7 +62,7 @@ def test_sample_is_chosen_once_there_is_a_vocabulary_and_again_when_it_grows(tmp
 def test_the_loss_at_rest_falls_with_every_epoch():
     model = BayesianSkipGram(toy_language(3000), vector_size=20, workers=1, epochs=6)
     losses = [entry.loss for entry in model.loss_history]
-    assert all(later < earlier for earlier, later in zip(losses, losses[1:], strict=False))
+    assert all(later < earlier for earlier, later in itertools.pairwise(losses))
     for entry in model.loss_history:
         assert entry.loss == pytest.approx(entry.hinge + model.kl_weight * entry.kl)
         assert entry.running_loss > 0
