@@ -1,7 +1,9 @@
 """Posteriors in any language: encoder and priors as an ONNX graph (``pip install 'densvec[onnx]'``).
 
-The graph takes ``centre``, the rows of n words, and ``context``, an (n, C) matrix with the rows of their context words,
-−1 where there is none; it returns ``mean`` (n, D) and ``log_variance`` (n, 1) or (n, D), as
+The graph takes ``centre``, the rows of n words; ``context``, an (n, C) matrix with the rows of their context words,
+−1 where there is none; and ``weight``, of the same shape, how much each of these counts for its place: 1 in a bag of
+words, ``reading.weights(distance)`` of the encoder's :class:`~densvec.reading.Reading` in a window. How much a word
+counts for its frequency is in the graph. It returns ``mean`` (n, D) and ``log_variance`` (n, 1) or (n, D), as
 :meth:`KeyedDensities.infer <densvec.KeyedDensities.infer>` computes them.
 """
 
@@ -40,6 +42,7 @@ _KNOWN_PARTS = {
     "variance_head",
     "variance_bias",
     "residual",
+    "reading",
 }
 
 
@@ -65,7 +68,8 @@ def export_onnx(
     >>> import onnxruntime
     >>> session = onnxruntime.InferenceSession(path)
     >>> context = np.array([[wv.get_index("cat"), wv.get_index("animal"), -1]])
-    >>> mean, log_variance = session.run(None, {"centre": np.array([wv.get_index("dog")]), "context": context})
+    >>> inputs = {"centre": np.array([wv.get_index("dog")]), "context": context, "weight": np.ones((1, 3), np.float32)}
+    >>> mean, log_variance = session.run(None, inputs)
     >>> bool(np.allclose(mean[0], wv.infer(["cat", "animal"], "dog").mean))
     True
     """
@@ -99,7 +103,9 @@ def _posteriors(graph: _Graph, wv: KeyedDensities, encoder: Encoder) -> None:
     assert wv.log_variances is not None
     graph.weight("prior_log_variances", wv.log_variances)
     add = graph.add
-    # h = Σ_j relu(R[c_j]·context_layer + R[w]·centre_layer) over the context words that there are
+    graph.weight("keep", wv._keep(np.arange(len(wv.vectors))))
+    reading = encoder.reading
+    # h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer) over the context words that there are
     present = add("GreaterOrEqual", "context", graph.weight("zero", np.array(0, np.int64)))
     rows = add("Max", "context", "zero")  # any row will do where there is no word: it is multiplied by 0
     of_contexts = add("MatMul", add("Gather", "embeddings", rows), "context_layer")  # (n, C, H)
@@ -107,9 +113,21 @@ def _posteriors(graph: _Graph, wv: KeyedDensities, encoder: Encoder) -> None:
     one, last = graph.weight("one", np.array([1], np.int64)), graph.weight("last", np.array([-1], np.int64))
     terms = add("Relu", add("Add", of_contexts, add("Unsqueeze", of_centres, one)))
     mask = add("Cast", present, to=1)  # to float32
-    hidden = add("ReduceSum", add("Mul", terms, add("Unsqueeze", mask, last)), one, keepdims=0)
+    factors = add("Mul", add("Mul", mask, add("Gather", "keep", rows)), "weight")  # a_j
+    if np.isfinite(reading.saturation):
+        saturation = graph.weight("saturation", np.array(reading.saturation, np.float32))
+        full = graph.weight("full", np.array(2 * reading.window + reading.saturation, np.float32))
+        total = add("Add", add("ReduceSum", factors, one, keepdims=1), saturation)
+        factors = add("Mul", factors, add("Div", full, total))
+    hidden = add("ReduceSum", add("Mul", terms, add("Unsqueeze", factors, last)), one, keepdims=0)
     mean = add("Add", add("MatMul", hidden, "mean_head"), "mean_bias")
-    log_variance = add("Add", add("MatMul", hidden, "variance_head"), "variance_bias")
+    if reading.narrowing:
+        unit = graph.weight("unit", np.array(1, np.float32))
+        log_variance = add(
+            "Neg", add("Log", add("Add", add("MatMul", hidden, add("Abs", "variance_head")), unit))
+        )
+    else:
+        log_variance = add("Add", add("MatMul", hidden, "variance_head"), "variance_bias")
     prior_mean, prior_log_variance = (
         add("Gather", name, "centre") for name in ("prior_means", "prior_log_variances")
     )
@@ -157,6 +175,7 @@ class _Graph:
             [
                 helper.make_tensor_value_info("centre", types.INT64, ["n"]),
                 helper.make_tensor_value_info("context", types.INT64, ["n", "contexts"]),
+                helper.make_tensor_value_info("weight", types.FLOAT, ["n", "contexts"]),
             ],
             [
                 helper.make_tensor_value_info("mean", types.FLOAT, ["n", wv.vector_size]),

@@ -28,8 +28,11 @@ def test_it_computes_what_infer_does(covariance, residual, tmp_path):
     centres = rng.integers(0, len(words), 200)
     contexts = rng.integers(0, len(words), (200, 10))
     contexts[rng.random(contexts.shape) < 0.4] = -1
+    contexts[contexts == centres[:, None]] = -1  # a word in its own context would be where it stands
     contexts[0] = -1  # no context at all: the prior
-    mean, log_variance = session.run(None, {"centre": centres, "context": contexts})
+    mean, log_variance = session.run(
+        None, {"centre": centres, "context": contexts, "weight": np.ones(contexts.shape, np.float32)}
+    )
     pairs = [
         (words[centre], [words[row] for row in rows if row >= 0])
         for centre, rows in zip(centres, contexts, strict=True)
@@ -52,7 +55,12 @@ def test_large_weights_get_a_file_of_their_own(tmp_path, monkeypatch):
     wv.export_onnx(tmp_path / "posterior.onnx")
     assert (tmp_path / "posterior.onnx.data").stat().st_size > (tmp_path / "posterior.onnx").stat().st_size
     session = onnxruntime.InferenceSession(tmp_path / "posterior.onnx")
-    mean, _ = session.run(None, {"centre": np.array([3]), "context": np.array([[4, 5, 6]])})
+    inputs = {
+        "centre": np.array([3]),
+        "context": np.array([[4, 5, 6]]),
+        "weight": np.ones((1, 3), np.float32),
+    }
+    mean, _ = session.run(None, inputs)
     words = wv.index_to_key
     np.testing.assert_allclose(mean[0], wv.infer([words[4], words[5], words[6]], words[3]).mean, atol=1e-5)
 
