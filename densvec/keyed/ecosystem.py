@@ -34,6 +34,13 @@ class Ecosystem(Tables):
             Whether to add the component that sets ``token._.density`` and ``doc._.densities``.
         lowercase : bool, optional
             Whether the component looks words up in lower case.
+
+        Examples
+        --------
+        >>> import spacy  # doctest: +SKIP
+        >>> nlp = wv.to_spacy(spacy.blank("en"))  # doctest: +SKIP
+        >>> nlp("dog and cat")[0]._.density.mean.shape  # doctest: +SKIP
+        (2,)
         """
         from densvec.spacy import to_spacy
 
@@ -85,14 +92,26 @@ class Ecosystem(Tables):
         return cast("Self", from_pretrained(cast("type[Any]", cls), name, mmap=mmap, **options))
 
     def to_arrow(self) -> Any:
-        """Return a ``pyarrow.Table`` with words, means, variances and counts; see :func:`densvec.arrow.to_arrow`."""
+        """Return a ``pyarrow.Table`` with words, means, variances and counts; see :func:`densvec.arrow.to_arrow`.
+
+        Examples
+        --------
+        >>> wv.to_arrow().num_rows
+        4
+        """
         from densvec.arrow import to_arrow
 
         return to_arrow(self._keyed())
 
     @classmethod
     def from_arrow(cls, table: Any) -> Self:
-        """Return the words of a ``pyarrow.Table`` such as :meth:`to_arrow` makes."""
+        """Return the words of a ``pyarrow.Table`` such as :meth:`to_arrow` makes.
+
+        Examples
+        --------
+        >>> type(wv).from_arrow(wv.to_arrow())
+        KeyedDensities<vector_size=2, 4 keys, spherical>
+        """
         from densvec.arrow import from_arrow
 
         return cast("Self", from_arrow(cast("type[Any]", cls), table))
@@ -106,6 +125,14 @@ class Ecosystem(Tables):
             The file.
         **options
             For ``pyarrow.parquet.write_table``, such as ``compression="zstd"``.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
+        >>> wv.save_parquet(path)
+        >>> type(wv).load_parquet(path).index_to_key
+        ['animal', 'dog', 'cat', 'car']
         """
         from densvec.arrow import write_parquet
 
@@ -113,7 +140,16 @@ class Ecosystem(Tables):
 
     @classmethod
     def load_parquet(cls, path: PathLike) -> Self:
-        """Load what :meth:`save_parquet` wrote."""
+        """Load what :meth:`save_parquet` wrote.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
+        >>> wv.save_parquet(path)
+        >>> type(wv).load_parquet(path)
+        KeyedDensities<vector_size=2, 4 keys, spherical>
+        """
         from densvec.arrow import read_parquet
 
         return cast("Self", read_parquet(cast("type[Any]", cls), path))
@@ -127,6 +163,14 @@ class Ecosystem(Tables):
             The file.
         words : str or PathLike, optional
             Where to write the words, one on each line, in the order of their rows.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "posterior.onnx")
+        >>> wv.export_onnx(path)
+        >>> os.path.exists(path)
+        True
         """
         from densvec.onnx import export_onnx
 
