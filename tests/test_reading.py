@@ -2,6 +2,8 @@
 
 import itertools
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
