@@ -15,9 +15,7 @@ SENTENCES = list(toy_language(3000, seed=1))
 
 @pytest.fixture(scope="module")
 def wv():
-    return BayesianSkipGram(
-        SENTENCES, vector_size=12, sample=0.01, alpha=0.03, epochs=5, workers=1, seed=3, kl_weight=1.0
-    ).wv
+    return BayesianSkipGram(SENTENCES, vector_size=20, alpha=0.05, epochs=10, workers=1, seed=3).wv
 
 
 @pytest.fixture(scope="module")
