@@ -1,7 +1,5 @@
 """The index of occurrences: complete, resumable, and it tells the senses of a word apart."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ SENTENCES = list(toy_language(3000, seed=1))
 @pytest.fixture(scope="module")
 def wv():
     return BayesianSkipGram(
-        SENTENCES, vector_size=12, sample=0.01, alpha=0.03, epochs=5, workers=1, seed=3, kl_weight=1.0
+        SENTENCES, vector_size=12, sample=0.01, alpha=0.03, epochs=20, workers=1, seed=3, kl_weight=1.0
     ).wv
 
 
@@ -57,17 +55,14 @@ def test_an_occurrence_finds_itself(wv, kiwis):
 
 
 def test_it_tells_senses_apart(wv, kiwis):
-    """Occurrences nearest to a kiwi among birds stand among words of birds, those near a fruit among words of fruit."""
-    bird = kiwis.where(wv.infer("flightless shy digs forest burrow", "kiwi"), "kiwi", topn=20)
-    fruit = kiwis.where(wv.infer("ripe sweet juicy tastes peel", "kiwi"), "kiwi", topn=20)
-
-    def words(found):
-        return set(itertools.chain.from_iterable(place.tokens for place in found))
-
-    signs_of_bird, signs_of_fruit = {"flightless", "burrow", "digs"}, {"ripe", "juicy", "tastes"}
-    assert not {tuple(p.tokens) for p in bird} & {tuple(p.tokens) for p in fruit}
-    assert len(words(bird) & signs_of_bird) > len(words(bird) & signs_of_fruit)
-    assert len(words(fruit) & signs_of_fruit) > len(words(fruit) & signs_of_bird)
+    """The toy language uses kiwi about as often of the bird as of the fruit: chance would find ten of twenty."""
+    senses = {"bird": {"bird", "flightless", "burrow", "digs", "sniffs", "shy", "feathered", "forest"}}
+    senses["fruit"] = {"fruit", "ripe", "juicy", "tastes", "sweet", "juice", "softens", "vitamins", "ripens"}
+    contexts = {"bird": "flightless shy digs forest burrow", "fruit": "ripe sweet juicy tastes peel"}
+    for sense, context in contexts.items():
+        found = kiwis.where(wv.infer(context, "kiwi"), "kiwi", topn=20)
+        nearest = [max(senses, key=lambda name: len(senses[name] & set(place.tokens))) for place in found]
+        assert nearest.count(sense) >= 18
 
 
 def test_an_interrupted_index_is_continued(wv, tmp_path):
