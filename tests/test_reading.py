@@ -2,8 +2,6 @@
 
 import itertools
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
