@@ -36,4 +36,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 
-suppress_warnings = ["misc.highlighting_failure"]  # JSON with an ellipsis in it
+suppress_warnings = [
+    "misc.highlighting_failure",  # JSON with an ellipsis in it
+    "ref.python",  # names of parameters, such as word, that several classes have as attributes
+]
