@@ -20,7 +20,7 @@ from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
-from densvec.text.vocabulary import Vocabulary, keep_probabilities, noise_weights, scan, select
+from densvec.text.vocabulary import Vocabulary, count_words, keep_probabilities, noise_weights, select
 
 REPEATS = 3
 LISTED = 60_000  # sentences held in memory as token lists
@@ -28,7 +28,7 @@ LISTED = 60_000  # sentences held in memory as token lists
 PEAK = """
 import sys
 from densvec import BayesianSkipGram
-from densvec.text.vocabulary import scan
+from densvec.text.vocabulary import count_words
 
 def kilobytes(field):
     with open("/proc/self/status") as status:
@@ -38,7 +38,7 @@ with open("/proc/self/clear_refs", "w") as file:
     file.write("5")  # start the high-water mark anew: importing went above what is in use now
 before = kilobytes("VmHWM")
 if sys.argv[3] == "count":
-    words = len(scan(corpus_file=sys.argv[1], workers=int(sys.argv[2])))
+    words = len(count_words(corpus_file=sys.argv[1], workers=int(sys.argv[2])))
 else:
     model = BayesianSkipGram(vector_size=4, workers=int(sys.argv[2]))
     model.build_vocab(corpus_file=sys.argv[1])
@@ -96,13 +96,13 @@ def exhaust(feed: Iterable[object], workers: int) -> None:
 
 def counting(path: Path) -> Vocabulary:
     """Count a file and token lists."""
-    raw = scan(corpus_file=path)
+    raw = count_words(corpus_file=path)
     print(f"Counting a file of {raw.total_words:,} words, {len(raw):,} of them distinct; min_count=5:\n")
     results = race(
         raw.total_words,
         {
-            "densvec, 1 thread": lambda: select(scan(corpus_file=path)),
-            "densvec, 2 threads": lambda: select(scan(corpus_file=path, workers=2)),
+            "densvec, 1 thread": lambda: select(count_words(corpus_file=path)),
+            "densvec, 2 threads": lambda: select(count_words(corpus_file=path, workers=2)),
             "gensim, build_vocab(corpus_file)": lambda: gensim_counts(corpus_file=str(path)),
         },
     )
@@ -118,7 +118,7 @@ def counting(path: Path) -> Vocabulary:
     race(
         words,
         {
-            "densvec": lambda: select(scan(sentences)),
+            "densvec": lambda: select(count_words(sentences)),
             "gensim, build_vocab(sentences)": lambda: gensim_counts(corpus_iterable=sentences),
         },
     )
@@ -135,7 +135,7 @@ def counting(path: Path) -> Vocabulary:
 
 def chunks(path: Path, vocabulary: Vocabulary) -> None:
     """Read a file into chunks."""
-    index, raw = WordIndex(vocabulary.index), scan(corpus_file=path)
+    index, raw = WordIndex(vocabulary.index), count_words(corpus_file=path)
     print("From the file into chunks, window=5, negative=1; words are those of the file:\n")
     print("| pairing | sample | windows | threads | million words/s | million words per CPU second |")
     print("|---|---|---|---|---|---|")

@@ -24,7 +24,6 @@ from densvec.evaluation.entailment import (
     entailment,
 )
 from densvec.evaluation.entropy import EntropyResult, entropy_in_context
-from densvec.evaluation.files import BenchmarkFileError
 from densvec.evaluation.generality import GeneralityResult, generality_frequency
 from densvec.evaluation.graded import GradedEntailmentResult, graded_entailment
 from densvec.evaluation.lexicon import Lexicon
@@ -36,6 +35,7 @@ from densvec.evaluation.merged import (
     merged_pairs,
     sense_induction,
 )
+from densvec.evaluation.reading import BenchmarkFileError
 from densvec.evaluation.similarity import (
     SimilarityResult,
     SimilarityTable,

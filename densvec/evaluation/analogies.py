@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
-from densvec.evaluation.files import BenchmarkFileError, PathLike, read_lines
 from densvec.evaluation.lexicon import BoolArray, FloatArray, IntArray, Lexicon, unit
+from densvec.evaluation.reading import BenchmarkFileError, PathLike, read_lines
 from densvec.evaluation.results import Result, Row, share
 
 __all__ = ["METHODS", "AnalogyResult", "AnalogySection", "read_analogies", "word_analogies"]

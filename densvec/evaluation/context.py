@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from densvec.evaluation.bootstrap import Bootstrap, Estimate
-from densvec.evaluation.files import BenchmarkFileError, Line, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import FloatArray
 from densvec.evaluation.occurrences import (
     Occurrence,
@@ -24,6 +23,7 @@ from densvec.evaluation.occurrences import (
     usable_metrics,
     usable_readings,
 )
+from densvec.evaluation.reading import BenchmarkFileError, Line, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import Result, ResultOnPairs, Row
 from densvec.evaluation.similarity import _spearman
 

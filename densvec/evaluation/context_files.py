@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from itertools import islice
 
-from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
+from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.word_in_context import gold_beside
 
 __all__ = [

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
-from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import BoolArray, FloatArray, Lexicon
+from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import ResultOnPairs, Row
 from densvec.keyed.densities import frequency_trend
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from densvec.evaluation.bootstrap import Bootstrap, Estimate
-from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import Lexicon
+from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import ResultOnPairs, Row
 from densvec.evaluation.similarity import _spearman
 

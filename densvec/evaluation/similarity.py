@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from densvec.evaluation.bootstrap import Bootstrap, Estimate
-from densvec.evaluation.files import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.lexicon import FloatArray, Lexicon
+from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import Result, ResultOnPairs, Row
 
 __all__ = [

@@ -18,12 +18,12 @@ from densvec.evaluation.context_files import ContextFiles
 from densvec.evaluation.dispersion import CONTEXT_WORDS, DispersionResult, explained_dispersion
 from densvec.evaluation.entailment import DirectionResult, EntailmentResult, direction, entailment
 from densvec.evaluation.entropy import EntropyResult, entropy_in_context
-from densvec.evaluation.files import PathLike
 from densvec.evaluation.generality import GeneralityResult, generality_frequency
 from densvec.evaluation.graded import GradedEntailmentResult, graded_entailment
 from densvec.evaluation.lexicon import Lexicon
 from densvec.evaluation.merged import SenseInductionResult, sense_induction
 from densvec.evaluation.occurrences import Reader
+from densvec.evaluation.reading import PathLike
 from densvec.evaluation.results import Result, Row, plain
 from densvec.evaluation.sampling import Corpus
 from densvec.evaluation.similarity import SimilarityTable, word_similarities

@@ -5,15 +5,14 @@ for). On it stands one module for each kind of question, none of them built on a
 keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what; `taxonomy`), `similarity` (of
 named keys), `search` (most similar keys), `inference` (words in context), `in_context` (comparing words in context),
 `prediction` (the words that a context suggests), `senses`, `contrast` (a word in two corpora), `learning` (new words
-from sentences), `subwords` (new words from their spelling), `texts`, `evaluation` (gensim's two measures), `files`
-(saving and exchange), `ecosystem` (other packages), `retired` (names that gensim 4 removed).
+from sentences), `subwords` (new words from their spelling), `texts`, `evaluation` (gensim's two measures), `saving`
+(and exchange), `ecosystem` (other packages), `retired` (names that gensim 4 removed).
 """
 
 from densvec.keyed.contrast import Contrast
 from densvec.keyed.densities import Densities
 from densvec.keyed.ecosystem import Ecosystem
 from densvec.keyed.evaluation import Evaluation
-from densvec.keyed.files import Files
 from densvec.keyed.growth import Growth
 from densvec.keyed.hypernymy import Hypernymy
 from densvec.keyed.in_context import InContext
@@ -21,6 +20,7 @@ from densvec.keyed.inference import Inference
 from densvec.keyed.learning import Learning
 from densvec.keyed.prediction import Prediction
 from densvec.keyed.retired import Retired
+from densvec.keyed.saving import Files
 from densvec.keyed.search import Search
 from densvec.keyed.senses import SensesOfWords
 from densvec.keyed.similarity import Similarity

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from densvec.model.documentation import fill_in_parameters
-from densvec.model.files import Saving
+from densvec.model.saving import Saving
 from densvec.model.state import Corpus
 from densvec.model.training import Training
 from densvec.model.vocabulary import VocabularyBuilding, check_sources

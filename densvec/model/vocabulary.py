@@ -15,9 +15,9 @@ from densvec.text.vocabulary import (
     RawVocabulary,
     Vocabulary,
     auto_sample,
+    count_words,
     grow,
     keep_probabilities,
-    scan,
     select,
 )
 
@@ -147,7 +147,7 @@ class VocabularyBuilding(ModelState):
         (4, 2)
         """
         check_sources(corpus_iterable, corpus_file)
-        raw = scan(
+        raw = count_words(
             corpus_iterable,
             corpus_file,
             progress_per=progress_per,

@@ -27,10 +27,10 @@ __all__ = [
     "RULE_KEEP",
     "RawVocabulary",
     "Vocabulary",
+    "count_words",
     "grow",
     "keep_probabilities",
     "noise_weights",
-    "scan",
     "select",
 ]
 
@@ -152,7 +152,7 @@ class Vocabulary:
         }
 
 
-def scan(
+def count_words(
     sentences: Iterable[Any] | None = None,
     corpus_file: str | os.PathLike[str] | None = None,
     *,
@@ -188,7 +188,7 @@ def scan(
 
     Examples
     --------
-    >>> raw = scan([["the", "kiwi", "is", "the", "bird"]])
+    >>> raw = count_words([["the", "kiwi", "is", "the", "bird"]])
     >>> raw.counts
     {'the': 2, 'kiwi': 1, 'is': 1, 'bird': 1}
     >>> raw.total_words, raw.sentence_count
@@ -299,7 +299,7 @@ def select(
 
     Examples
     --------
-    >>> vocabulary = select(scan([["a", "b", "b", "c", "c"]]), min_count=2)
+    >>> vocabulary = select(count_words([["a", "b", "b", "c", "c"]]), min_count=2)
     >>> vocabulary.words, vocabulary.counts
     (['b', 'c'], array([2, 2]))
     """
@@ -337,8 +337,8 @@ def grow(
 
     Examples
     --------
-    >>> known = select(scan([["a", "a", "b"]]), min_count=1)
-    >>> grown = grow(known, scan([["c", "b", "c"]]), min_count=2)
+    >>> known = select(count_words([["a", "a", "b"]]), min_count=1)
+    >>> grown = grow(known, count_words([["c", "b", "c"]]), min_count=2)
     >>> grown.words, grown.counts
     (['a', 'b', 'c'], array([2, 2, 2]))
     """

@@ -19,9 +19,9 @@ from densvec.text.vocabulary import (
     RULE_DEFAULT,
     RULE_DISCARD,
     RULE_KEEP,
+    count_words,
     grow,
     keep_probabilities,
-    scan,
     select,
 )
 
@@ -66,7 +66,7 @@ def test_a_file_counts_as_python_splits(tmp_path_factory, text, workers):
     path = tmp_path_factory.mktemp("text") / "odd.txt"
     path.write_bytes(text.encode())
     counts, sentences = reference(text.removeprefix("\ufeff"))
-    raw = scan(corpus_file=path, workers=workers)
+    raw = count_words(corpus_file=path, workers=workers)
     assert raw.counts == dict(counts)
     assert raw.total_words == sum(counts.values())
     assert raw.sentence_count == sentences
@@ -76,7 +76,7 @@ def test_a_file_counts_as_python_splits(tmp_path_factory, text, workers):
 @settings(max_examples=50, deadline=None)
 @given(sentences=st.lists(st.lists(st.text(min_size=1, max_size=3), max_size=6), max_size=6))
 def test_token_lists_count_as_they_are(sentences):
-    raw = scan(sentences)
+    raw = count_words(sentences)
     assert raw.counts == dict(Counter(word for sentence in sentences for word in sentence))
     assert raw.total_words == sum(map(len, sentences))
     assert raw.sentence_count == len(sentences)
@@ -96,7 +96,7 @@ def test_words_and_counts_are_gensims(zipfian, options):
     theirs = Word2Vec(**{"min_count": 5, **options})
     theirs.build_vocab(corpus_file=str(zipfian))
     for workers in (1, 2, 4):
-        ours = select(scan(corpus_file=zipfian, workers=workers), **{"min_count": 5, **options})
+        ours = select(count_words(corpus_file=zipfian, workers=workers), **{"min_count": 5, **options})
         assert dict(zip(ours.words, ours.counts.tolist(), strict=True)) == {
             word: theirs.wv.get_vecattr(word, "count") for word in theirs.wv.key_to_index
         }
@@ -104,13 +104,13 @@ def test_words_and_counts_are_gensims(zipfian, options):
 
 
 def test_ties_are_in_order_of_first_appearance():
-    vocabulary = select(scan([["d", "b", "c", "a", "c"]]), min_count=1)
+    vocabulary = select(count_words([["d", "b", "c", "a", "c"]]), min_count=1)
     assert vocabulary.words == ["c", "d", "b", "a"]
 
 
 def test_pruning_keeps_the_vocabulary_small_and_the_frequent_words_right(zipfian):
-    raw = scan(corpus_file=zipfian, max_vocab_size=200)
-    exact = scan(corpus_file=zipfian)
+    raw = count_words(corpus_file=zipfian, max_vocab_size=200)
+    exact = count_words(corpus_file=zipfian)
     assert len(raw.counts) <= 200
     frequent = sorted(exact.counts, key=exact.counts.__getitem__, reverse=True)[:10]
     assert all(raw.counts[word] == exact.counts[word] for word in frequent)
@@ -122,13 +122,13 @@ def test_a_trim_rule_has_the_last_word():
     def rule(word, count, min_count):
         return rules.get(word, RULE_DEFAULT)
 
-    raw = scan([["keep"] + ["drop"] * 9 + ["other"] * 5 + ["rare"]])
+    raw = count_words([["keep"] + ["drop"] * 9 + ["other"] * 5 + ["rare"]])
     assert select(raw, min_count=5, trim_rule=rule).words == ["other", "keep"]
 
 
 def test_growing_adds_to_all_counts():
-    first = select(scan([["a"] * 50 + ["b"] * 10]), min_count=5)
-    grown = grow(first, scan([["b"] * 30 + ["c"] * 7 + ["d"]]), min_count=5)
+    first = select(count_words([["a"] * 50 + ["b"] * 10]), min_count=5)
+    grown = grow(first, count_words([["b"] * 30 + ["c"] * 7 + ["d"]]), min_count=5)
     counts = dict(zip(grown.words, grown.counts.tolist(), strict=True))
     assert counts == {"a": 50, "b": 40, "c": 7}
     assert grown.words[:2] == first.words, "old words keep their rows"
@@ -143,7 +143,7 @@ def test_growing_adds_to_all_counts():
 )
 def test_an_empty_vocabulary_says_why(sentences, options, hint):
     with pytest.raises(RuntimeError, match=hint):
-        select(scan(sentences), **{"min_count": 1, **options})
+        select(count_words(sentences), **{"min_count": 1, **options})
 
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)])
@@ -151,7 +151,7 @@ def test_compressed_files_count_the_same(tmp_path, zipfian, suffix, opener):
     path = tmp_path / f"zipf.txt{suffix}"
     with opener(path, "wb") as file:
         file.write(zipfian.read_bytes())
-    assert scan(corpus_file=path).counts == scan(corpus_file=zipfian).counts
+    assert count_words(corpus_file=path).counts == count_words(corpus_file=zipfian).counts
     assert list(LineSentence(path)) == list(LineSentence(zipfian))
 
 
@@ -161,9 +161,9 @@ def test_compressed_files_count_the_same(tmp_path, zipfian, suffix, opener):
 def test_bytes_that_are_not_utf_8_follow_the_choice(tmp_path, errors, words):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"caf\xe9 ok\n")
-    assert scan(corpus_file=path, errors=errors).counts == words
+    assert count_words(corpus_file=path, errors=errors).counts == words
     with pytest.raises(UnicodeDecodeError):
-        scan(corpus_file=path, errors="strict")
+        count_words(corpus_file=path, errors="strict")
 
 
 @pytest.mark.parametrize(
@@ -180,21 +180,21 @@ def test_bytes_that_are_not_utf_8_follow_the_choice(tmp_path, errors, words):
 def test_odd_files(tmp_path, content, counts):
     path = tmp_path / "odd.txt"
     path.write_bytes(content)
-    assert scan(corpus_file=path).counts == counts
+    assert count_words(corpus_file=path).counts == counts
 
 
 def test_a_very_long_line_is_cut_into_sentences(tmp_path):
     path = tmp_path / "long.txt"
     path.write_bytes(b"tick tock " * 2_000_000)  # 20 MB and no newline
-    raw = scan(corpus_file=path)
+    raw = count_words(corpus_file=path)
     assert raw.counts == {"tick": 2_000_000, "tock": 2_000_000}
     assert raw.sentence_count == 400
 
 
 def test_counts_do_not_depend_on_the_hash_seed(zipfian):
     script = (
-        "from densvec.text.vocabulary import scan, select; "
-        f"print(select(scan(corpus_file={str(zipfian)!r}), min_count=5).words[:99])"
+        "from densvec.text.vocabulary import count_words, select; "
+        f"print(select(count_words(corpus_file={str(zipfian)!r}), min_count=5).words[:99])"
     )
     outputs = {
         subprocess.run(

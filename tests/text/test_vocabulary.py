@@ -18,10 +18,10 @@ from densvec.text.vocabulary import (
     RULE_DISCARD,
     RULE_KEEP,
     RawVocabulary,
+    count_words,
     grow,
     keep_probabilities,
     noise_weights,
-    scan,
     select,
 )
 
@@ -57,7 +57,7 @@ def test_pruning_while_scanning_is_gensims(tmp_path_factory, sentences, most, st
     path = tmp_path_factory.mktemp("pruned") / "corpus.txt"
     path.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
     for source in ({"sentences": sentences}, {"corpus_file": path}):
-        raw = scan(**source, max_vocab_size=most, trim_rule=rule, workers=2)
+        raw = count_words(**source, max_vocab_size=most, trim_rule=rule, workers=2)
         assert raw.counts == dict(theirs.raw_vocab)
         assert raw.frequencies.tolist() == list(raw.counts.values())
         assert len(raw) == len(raw.counts)
@@ -82,7 +82,7 @@ def test_choice_and_report_are_gensims(sentences, min_count, max_final_vocab, sa
     theirs.scan_vocab(sentences or [[]])
     report = theirs.prepare_vocab(update=False, keep_raw_vocab=True, trim_rule=rule)
     ours = select(
-        scan(sentences),
+        count_words(sentences),
         min_count=min_count,
         max_final_vocab=max_final_vocab,
         trim_rule=rule,
@@ -97,7 +97,7 @@ def test_choice_and_report_are_gensims(sentences, min_count, max_final_vocab, sa
 
 
 def test_order_is_by_count_then_first_appearance():
-    raw = scan([["d", "b", "c", "a", "c", "b"]])
+    raw = count_words([["d", "b", "c", "a", "c", "b"]])
     assert select(raw, min_count=1).words == ["b", "c", "d", "a"]
     assert select(raw, min_count=1, sorted_vocab=False).words == ["d", "b", "c", "a"]
     assert select(raw, min_count=1).index == {"b": 0, "c": 1, "d": 2, "a": 3}
@@ -110,7 +110,7 @@ def test_a_trim_rule_is_asked_once_per_word():
         asked[word, count, min_count] += 1
         return RULE_DEFAULT
 
-    select(scan([["a", "a", "b"]]), min_count=2, trim_rule=rule)
+    select(count_words([["a", "a", "b"]]), min_count=2, trim_rule=rule)
     assert asked == {("a", 2, 2): 1, ("b", 1, 2): 1}
 
 
@@ -145,8 +145,8 @@ def test_noise_weights():
 class TestGrow:
     def test_counts_and_subsampling_are_those_of_both_corpora(self):
         first, second = [["a"] * 500 + ["b"] * 50 + ["c"] * 3], [["a"] * 5 + ["d"] * 50 + ["e"] * 2]
-        grown = grow(select(scan(first), min_count=1), scan(second), min_count=5)
-        together = select(scan(first + second), min_count=3)
+        grown = grow(select(count_words(first), min_count=1), count_words(second), min_count=5)
+        together = select(count_words(first + second), min_count=3)
         assert as_dict(grown) == as_dict(together) == {"a": 505, "b": 50, "c": 3, "d": 50}
         keep = dict(zip(grown.words, keep_probabilities(grown.counts, 1e-3), strict=True))
         expected = dict(zip(together.words, keep_probabilities(together.counts, 1e-3), strict=True))
@@ -155,18 +155,18 @@ class TestGrow:
     @settings(max_examples=50, deadline=None)
     @given(first=SENTENCES, second=SENTENCES, min_count=st.integers(1, 3))
     def test_ids_stay_and_counts_add(self, first, second, min_count):
-        known = select(scan(first), min_count=min_count, allow_empty=True)
-        grown = grow((known.words, known.counts), scan(second), min_count=min_count)
+        known = select(count_words(first), min_count=min_count, allow_empty=True)
+        grown = grow((known.words, known.counts), count_words(second), min_count=min_count)
         assert grown.words[: len(known)] == known.words
         assert len(set(grown.words)) == len(grown)
-        old, new = scan(first).counts, scan(second).counts
+        old, new = count_words(first).counts, count_words(second).counts
         for word, count in as_dict(grown).items():
             assert count == (old[word] if word in known.index else 0) + new.get(word, 0)
         assert {word for word in new if new[word] >= min_count} <= set(grown.words)
 
     def test_figures_are_about_the_new_corpus(self):
-        known = select(scan([["a"] * 3]), min_count=1)
-        grown = grow(known, scan([["a", "b", "b", "c"]]), min_count=2)
+        known = select(count_words([["a"] * 3]), min_count=1)
+        grown = grow(known, count_words([["a", "b", "b", "c"]]), min_count=2)
         assert (grown.retained_words, grown.retained_total) == (2, 3)
         assert (grown.dropped_words, grown.dropped_total) == (1, 1)
 
@@ -198,29 +198,29 @@ class TestFromFrequencies:
 )
 def test_an_empty_vocabulary_says_why_and_what_to_do(sentences, options, message):
     with pytest.raises(RuntimeError, match=message):
-        select(scan(sentences), **options)
+        select(count_words(sentences), **options)
 
 
 def test_tokens_may_be_anything_hashable():
     sentences = [["a", 7, "é", 7, ("x", 1)], ["a", 7.0, b"a"], [None, "é", np.str_("a")]]
-    raw = scan(sentences)
+    raw = count_words(sentences)
     expected = Counter(token for sentence in sentences for token in sentence)
     assert raw.counts == expected
     assert list(raw.counts) == list(expected)
     assert select(raw, min_count=2).words == ["a", 7, "é"]
-    assert scan(sentences, max_vocab_size=2).counts.keys() <= expected.keys()
+    assert count_words(sentences, max_vocab_size=2).counts.keys() <= expected.keys()
     with pytest.raises(TypeError, match="unhashable"):
-        scan([["a", ["nested"]]])
+        count_words([["a", ["nested"]]])
 
 
 def test_lone_surrogates_and_long_words_survive():
     words = ["\udc80", "a\ud800", "x" * 100, "é" * 50, ""]
-    assert list(scan([words]).counts) == words
+    assert list(count_words([words]).counts) == words
 
 
 def test_a_string_in_place_of_a_token_list_is_warned_of(caplog):
     with caplog.at_level(logging.WARNING, "densvec"):
-        raw = scan(["abc", "de"])
+        raw = count_words(["abc", "de"])
     assert raw.counts == dict.fromkeys("abcde", 1)
     (record,) = caplog.records
     assert "list of words" in record.getMessage()
@@ -228,7 +228,7 @@ def test_a_string_in_place_of_a_token_list_is_warned_of(caplog):
 
 def test_progress_is_logged_as_gensim_logs_it(caplog):
     with caplog.at_level(logging.INFO, "densvec"):
-        scan([["a", "b"]] * 25, progress_per=10)
+        count_words([["a", "b"]] * 25, progress_per=10)
     messages = [record.getMessage() for record in caplog.records]
     assert sum(message.startswith("PROGRESS") for message in messages) == 3
     assert "collected 2 word types from a corpus of 50 raw words and 25 sentences" in messages
@@ -246,8 +246,8 @@ class TestParallel:
     @pytest.mark.parametrize("workers", [2, 3, 7, 64])
     def test_threads_count_what_one_counts(self, path, workers, monkeypatch):
         monkeypatch.setattr(parallel_count, "LEAST_BYTES", 1000)
-        one = scan(corpus_file=path)
-        many = scan(LineSentence(path), workers=workers)
+        one = count_words(corpus_file=path)
+        many = count_words(LineSentence(path), workers=workers)
         assert list(many.counts.items()) == list(one.counts.items())
         assert (many.total_words, many.sentence_count) == (one.total_words, one.sentence_count)
 
@@ -266,13 +266,13 @@ class TestParallel:
         monkeypatch.setattr(parallel_count, "LEAST_BYTES", 1000)
         path.write_bytes(path.read_bytes() + b"\n\xff\n")
         with pytest.raises(UnicodeDecodeError, match=f"byte {path.stat().st_size - 2} of"):
-            scan(corpus_file=path, workers=3, errors="strict")
+            count_words(corpus_file=path, workers=3, errors="strict")
 
     def test_invalid_bytes_are_logged_once(self, path, monkeypatch, caplog):
         monkeypatch.setattr(parallel_count, "LEAST_BYTES", 1000)
         path.write_bytes(b"\xff\n" + path.read_bytes() + b"\n\xff\n")
         with caplog.at_level(logging.WARNING, "densvec"):
-            scan(corpus_file=path, workers=3)
+            count_words(corpus_file=path, workers=3)
         (record,) = caplog.records
         assert "2 byte sequences" in record.getMessage()
 
@@ -288,8 +288,8 @@ def test_counts_of_some_words_are_those_of_the_table(source, tmp_path):
     path.write_text(" ".join(words), encoding="utf-8")
     counts = {"kiwi": 2, "日本語": 1, "an-extraordinarily-long-word": 1, "bird": 1}
     raw = {
-        "lists": lambda: scan([[*words, 7]]),
-        "file": lambda: scan(corpus_file=path),
+        "lists": lambda: count_words([[*words, 7]]),
+        "file": lambda: count_words(corpus_file=path),
         "mapping": lambda: RawVocabulary.from_frequencies(counts),
     }[source]()
     asked = ["bird", "unknown", "日本語", "kiwi", "an-extraordinarily-long-word", 7]

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from densvec.evaluation.files import BenchmarkFileError, benchmark_name, read_lines
+from densvec.evaluation.reading import BenchmarkFileError, benchmark_name, read_lines
 
 
 def test_lines_keep_their_numbers_when_blank_ones_are_dropped(tmp_path):
