@@ -198,4 +198,5 @@ def test_several_workers_learn_about_the_same():
     models = [make(toy_language(1000), workers=workers, batch_words=500, sample=0.01) for workers in (1, 4)]
     one, four = (model.loss_history[-1] for model in models)
     assert four.words == one.words
-    assert four.loss == pytest.approx(one.loss, rel=0.05)
+    # Of all chunks, not of the few that were measured at rest: four workers take those in another state.
+    assert four.running_loss == pytest.approx(one.running_loss, rel=0.05)
