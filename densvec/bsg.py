@@ -109,7 +109,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         log v_q = log v_w + hW + b', instead of the whole density, hU + b and hW + b', as in the paper. A
         context then only has to say what it changes, which trains faster and better (``docs/recipe.md``). Such a
         network reads contexts as `densvec.reading.Reading` says, and v_q = v_w / (1 + h|W|): the more a context
-        says, the surer is the posterior. With False contexts are summed as in the paper.
+        says, the more certain the posterior is. With False contexts are summed as in the paper.
     nearness : float
         How much more near context words count, in the loss and in what the network reads: 0 not at all, as in the
         paper, 1 as much as they do on average where windows are shrunk.

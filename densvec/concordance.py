@@ -94,7 +94,7 @@ def occurrences(
     word : str
         The word, exactly as it is spelt in the corpus.
     max_occurrences : int, optional
-        Keep at most so many, each occurrence with the same chance; memory does not grow with the corpus.
+        Keep at most this many, each occurrence with the same chance; memory does not grow with the corpus.
     seed : int, optional
         Of the sample.
     show_progress : bool or None, optional

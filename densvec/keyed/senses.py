@@ -23,7 +23,7 @@ _CONTROL_OCCURRENCES = 200
 """Occurrences of each of these."""
 
 _FEWEST = 10
-"""A sense has at least so many occurrences."""
+"""A sense has at least this many occurrences."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _STEPS = 8
 """Steps of the conjugate gradients; more change nothing on words held out."""
 
 _HELD_OUT = 20
-"""One word in so many is held out to learn how far spelling leads."""
+"""One word in this many is held out to learn how far spelling leads."""
 
 
 def ngrams(word: str, shortest: int = 3, longest: int = 6) -> list[str]:
@@ -174,7 +174,7 @@ class Subwords(Lookup):
         min_n, max_n : int, optional
             Lengths of the n-grams, the marks of a word's beginning and end included.
         min_words : int, optional
-            An n-gram must occur in so many known words; more make the file smaller.
+            An n-gram must occur in this many known words; more make the file smaller.
         seed : int, optional
             Of the choice of words that are held out to learn how far spelling leads.
 

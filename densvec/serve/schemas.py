@@ -102,7 +102,7 @@ class Mapped(Question):
 
     words: list[str] = Field([], description="These words; together with `around` and `top`.")
     around: str | None = Field(None, description="The neighbours of this word.")
-    top: int = Field(0, ge=0, description="So many of the most frequent words.")
+    top: int = Field(0, ge=0, description="How many of the most frequent words.")
     skip: int = Field(0, ge=0, description="How many of the most frequent words to pass over first.")
 
 
@@ -151,7 +151,7 @@ class InferAnswer(BaseModel):
 
     word: str
     position: int | None
-    unknown: list[str] = Field(description="Words of the context that were left out, being unknown.")
+    unknown: list[str] = Field(description="Words of the context that the model does not know.")
     entropy: Entropy
     kl: float | None = Field(description="KL[posterior‖prior], in nats.")
     mean: list[float]

@@ -435,7 +435,7 @@ def _why_empty(
 
 
 def auto_sample(words: int) -> float:
-    """Return the threshold of thinning that suits a text of so many words: 1e-4 from ten million on.
+    """Return the threshold of thinning that suits a text of this many words: 1e-4 from ten million on.
 
     Less text is thinned less, by the root of its length, and words with fewer than a hundred occurrences never: the
     threshold that suits millions of words would leave nothing of nine sentences.

@@ -30,7 +30,7 @@ PREPARING = 1
 #: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens at most.
 LOSS_BOUND = 1e6
 
-#: One chunk of so many is measured before it is trained on.
+#: One chunk in this many is measured before it is trained on.
 MEASURED = 16
 
 
