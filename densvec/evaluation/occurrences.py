@@ -69,14 +69,17 @@ class Reader:
     wv : KeyedDensities, gensim KeyedVectors, a model of either, or Lexicon
         What to evaluate.
     sample : float, optional
-        The threshold by which frequent words were thinned in training; by default what the model says, or
-        1e-4.
+        The threshold by which frequent words were thinned in training; by default what the words or the
+        model say, or 1e-4.
     """
 
     def __init__(self, wv: Any, sample: float | None = None) -> None:
         self.lexicon = Lexicon.of(wv)
         told = (sample, getattr(wv, "sample", None), getattr(self.lexicon.wv, "sample", None))
-        self.sample: float = next((float(each) for each in told if each is not None), DEFAULT_SAMPLE)
+        self._told = sample is not None
+        self.sample: float = next(
+            (float(each) for each in told if each not in (None, "auto")), DEFAULT_SAMPLE
+        )
         self.window = int(getattr(self.lexicon.wv, "window", None) or 5)
 
     @cached_property
@@ -93,6 +96,9 @@ class Reader:
 
         1 for all words of a model that knows no counts.
         """
+        shipped = getattr(self.lexicon.wv, "expandos", {}).get("keep")
+        if shipped is not None and not self._told:
+            return np.asarray(shipped, dtype=np.float64)
         counts = self.lexicon.counts()
         return np.ones(len(self.lexicon.means)) if counts is None else keep_probabilities(counts, self.sample)
 

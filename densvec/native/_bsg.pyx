@@ -26,7 +26,8 @@ import numpy as np
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.reading import Reading
 from densvec.training.settings import (
-    ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SHRINKAGE,
+    ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SCORED,
+    SHRINKAGE,
     TYPICAL_MEMORY,
 )
 
@@ -45,6 +46,7 @@ cdef double BETA_FIRST = ADAM_BETAS[0]
 cdef double BETA_SECOND = ADAM_BETAS[1]
 cdef double MEMORY = TYPICAL_MEMORY
 cdef double SHRINK = SHRINKAGE
+cdef int EVERY = SCORED
 
 
 cdef void score_rows(Step* step, int count) noexcept nogil:
@@ -190,10 +192,10 @@ cdef void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: scratch.n
     cdef double x, x_w, total = 0
     loops, windows, s, means, mean = step.loops, &step.windows, step.scratch, step.tables.means, step.q.mean
     prior = means + <size_t> windows.tokens[i] * D
-    if windows.left[left] < left:  # which is not where the sentence begins
+    if i % EVERY == 0 and windows.left[left] < left:  # which is not where the sentence begins
         s.addresses[beyond] = means + <size_t> windows.tokens[left - 1] * D
         beyond += 1
-    if windows.right[right] > right:
+    if i % EVERY == 0 and windows.right[right] > right:
         s.addresses[beyond] = means + <size_t> windows.tokens[right + 1] * D
         beyond += 1
     if beyond:

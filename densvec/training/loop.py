@@ -31,7 +31,7 @@ PREPARING = 1
 LOSS_BOUND = 1e6
 
 #: One chunk in this many is measured before it is trained on.
-MEASURED = 16
+MEASURED = 32
 
 
 class Loop:

@@ -13,6 +13,7 @@ __all__ = [
     "ADAM_EPSILON",
     "LOG_VARIANCE_STEP",
     "PRIOR_LOG_VARIANCE_BOUNDS",
+    "SCORED",
     "SHRINKAGE",
     "TYPICAL_MEMORY",
     "Bounds",
@@ -28,6 +29,7 @@ ADAGRAD_EPSILON = 1e-8
 ADAM_BETAS = (0.9, 0.999)
 ADAM_EPSILON = 1e-8
 TYPICAL_MEMORY = 2048  # about how many centres the typical word (see `Rates`) is a running mean over
+SCORED = 4  # at one position of this many a narrowing posterior is scored: its head has few weights to learn
 SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
 
 

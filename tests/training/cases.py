@@ -13,7 +13,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 from densvec._corpus import Chunk
 from densvec.encoder import LOG_VARIANCE_BOUNDS, Encoder
 from densvec.reading import Reading
-from densvec.training.settings import SHRINKAGE, Objective, Rates
+from densvec.training.settings import SCORED, SHRINKAGE, Objective, Rates
 
 WEIGHTS = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
 
@@ -154,7 +154,11 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):  # noqa: C901
             if reading.narrowing:
                 gain = hidden.detach() @ t["variance_head"].abs()
                 log_variance = t["log_variances"][word].detach() - gain.detach().log1p()
-                beyond = [chunk.tokens[j] for j in (i - radius - 1, i + radius + 1) if a <= j < b]
+                beyond = [
+                    chunk.tokens[j]
+                    for j in (i - radius - 1, i + radius + 1)
+                    if a <= j < b and i % SCORED == 0
+                ]
                 descended = descended + narrowing_score(
                     t["means"].detach(), word, mean.detach(), gain, beyond
                 )

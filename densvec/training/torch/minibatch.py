@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from densvec.training.settings import SCORED
+
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
@@ -144,11 +146,12 @@ def _minibatch(
 
 
 def _beyond(chunk: Chunk, centres: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions just outside of the centres' windows but in their sentences, and whose they are."""
+    """Return the positions just outside of windows that are scored, but in their sentences, and whose they are."""
     sentence = np.searchsorted(chunk.sentences, centres, side="right") - 1
     before, after = centres - chunk.radii[centres] - 1, centres + chunk.radii[centres] + 1
-    left = np.flatnonzero(before >= chunk.sentences[sentence])
-    right = np.flatnonzero(after < chunk.sentences[sentence + 1])
+    scored = centres % SCORED == 0
+    left = np.flatnonzero(scored & (before >= chunk.sentences[sentence]))
+    right = np.flatnonzero(scored & (after < chunk.sentences[sentence + 1]))
     return np.concatenate((before[left], after[right])), np.concatenate((left, right))
 
 
