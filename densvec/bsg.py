@@ -255,10 +255,12 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         exclude_inflections: bool = False,
         *,
         position: int | None = None,
+        emphasis: float | None = None,
     ) -> list[tuple[str, float]]:
         """Return words that could stand in a word's place in a context, best first.
 
-        They are ranked by KL[q(z | word, context) ‖ p(z | substitute)].
+        They are ranked by KL[q ‖ p(z | substitute)], where q is the posterior q(z | word, context) with its mean
+        moved `emphasis` times as far from the prior's as the context moved it.
 
         Parameters
         ----------
@@ -274,6 +276,9 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
             Whether to leave out other regular (English) forms of the word, such as its plural.
         position : int, optional
             Where the word stands, if `context` is its whole sentence.
+        emphasis : float, optional
+            1 ranks by the posterior as it is, more gives the context more of a say; by default 1.5, or 1 with
+            ``residual=False``, the paper's encoder.
 
         Examples
         --------
@@ -282,7 +287,9 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         >>> len(model.substitutes("a", ["b", "c"], topn=2))
         2
         """
-        return self.wv.substitutes(word, context, candidates, topn, exclude_inflections, position=position)
+        return self.wv.substitutes(
+            word, context, candidates, topn, exclude_inflections, position=position, emphasis=emphasis
+        )
 
     def predict_output_word(
         self, context_words_list: Sequence[str | int], topn: int = 10

@@ -10,7 +10,10 @@ import numpy as np
 
 from densvec.types import Floats, Integers
 
-__all__ = ["Reading", "Spans"]
+__all__ = ["MOST_EMPHASIS", "Reading", "Spans"]
+
+MOST_EMPHASIS = 10.0
+"""Beyond this, nothing of the word itself would be left in what is sought for it."""
 
 
 class Spans(NamedTuple):
@@ -56,6 +59,10 @@ class Reading:
     narrowing : bool
         Whether a posterior's variance is its prior's over 1 + h·|variance_head|, so that contexts can only narrow
         it, instead of what the head and its bias give.
+    emphasis : float
+        How far substitutes are sought: their posterior's mean lies this many times as far from the prior's as the
+        context has moved it. A posterior is a belief, and a careful one; what tells substitutes apart is the part
+        of it that the context has changed.
 
     Examples
     --------
@@ -73,11 +80,12 @@ class Reading:
     saturation: float = math.inf
     thinned: bool = False
     narrowing: bool = False
+    emphasis: float = 1.0
 
     @classmethod
     def of_thinned_text(cls, window: int, nearness: float) -> Reading:
-        """Return how a model reads by default: thinned, narrowing, and half said after `window` words."""
-        return cls(window, nearness, saturation=float(window), thinned=True, narrowing=True)
+        """Return how a model reads by default: thinned, narrowing, and half said after three words of a window of 5."""
+        return cls(window, nearness, saturation=0.6 * window, thinned=True, narrowing=True, emphasis=1.5)
 
     def __post_init__(self) -> None:
         if self.window < 1:
@@ -86,6 +94,8 @@ class Reading:
             raise ValueError(f"nearness={self.nearness} is not between 0 and 1")
         if not self.saturation > 0:
             raise ValueError(f"saturation={self.saturation} is not above 0")
+        if not 1 <= self.emphasis <= MOST_EMPHASIS:
+            raise ValueError(f"emphasis={self.emphasis} is not between 1 and {MOST_EMPHASIS:g}")
 
     def weights(self, distances: Any) -> Floats:
         """Return how much words count at these distances from the centre, 1 on average over a full window."""
@@ -146,4 +156,5 @@ class Reading:
             math.inf if saturation is None else float(saturation),
             bool(header["thinned"]),
             bool(header["narrowing"]),
+            float(header.get("emphasis", 1.0)),
         )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec import BayesianSkipGram, KeyedDensities
+from densvec import BayesianSkipGram, Gaussian, KeyedDensities
 from densvec.datasets import toy_language
 from densvec.reading import Reading
 
@@ -59,7 +59,15 @@ def test_a_sum_grows_with_its_words_but_only_so_far(one, other):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"window": 0}, {"nearness": 1.5}, {"saturation": 0.0}, {"saturation": float("nan")}]
+    "wrong",
+    [
+        {"window": 0},
+        {"nearness": 1.5},
+        {"saturation": 0.0},
+        {"saturation": float("nan")},
+        {"emphasis": 0.5},
+        {"emphasis": float("nan")},
+    ],
 )
 def test_what_cannot_be_read_by_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -87,6 +95,38 @@ def test_old_and_paper_models_read_plainly_new_ones_do_not(model, tmp_path):
         loaded = KeyedDensities.load(tmp_path / "words.dv")
         assert loaded.encoder.reading == each.wv.encoder.reading
         np.testing.assert_array_equal(loaded.expandos["keep"], each.wv.expandos["keep"])
+
+
+def test_headers_from_before_emphasis_have_none():
+    header = Reading.of_thinned_text(5, 1.0).header()
+    del header["emphasis"]
+    assert Reading.from_header(header).emphasis == 1
+
+
+@pytest.mark.parametrize("emphasis", [None, 1.0, 2.5])
+def test_substitutes_are_sought_where_the_emphasised_context_points(model, emphasis):
+    wv, context = model.wv, "ripe fuzzy softens"
+    prior, posterior = wv.density("kiwi"), wv.infer(context, "kiwi")
+    times = wv.encoder.reading.emphasis if emphasis is None else emphasis
+    sought = Gaussian(prior.mean + times * (posterior.mean - prior.mean), posterior.variance)
+    expected = {word: -float(sought.kl(wv.density(word))) for word in wv.index_to_key if word != "kiwi"}
+    found = model.substitutes("kiwi", context, topn=None, emphasis=emphasis)
+    assert len(found) == len(expected)
+    np.testing.assert_allclose(
+        [score for _, score in found], sorted(expected.values(), reverse=True), rtol=1e-4
+    )
+    for word, score in found:
+        assert score == pytest.approx(expected[word], rel=1e-4, abs=1e-4)
+    candidates = ["owl", "plum", "apple"]
+    among = dict(model.substitutes("kiwi", context, candidates, emphasis=emphasis))
+    assert among == {word: pytest.approx(expected[word], rel=1e-4) for word in candidates if word in wv}
+
+
+def test_emphasis_has_bounds_and_the_paper_has_none(model):
+    for wrong in (0.5, 11, float("nan")):
+        with pytest.raises(ValueError, match="emphasis"):
+            model.substitutes("kiwi", "ripe", emphasis=wrong)
+    assert Reading().emphasis == 1
 
 
 def test_inference_reads_a_sentence_as_the_reading_says(model):

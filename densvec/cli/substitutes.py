@@ -25,7 +25,8 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 HELP = "what could stand for a word in a sentence"
 DESCRIPTION = """\
 Rank the words that could stand for a marked word in its sentence, by -KL[posterior of the word ‖ prior of the
-substitute]. Other forms of the word (plurals, -ing, -ed) are left out unless you ask for them."""
+substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as the context
+has moved it. Other forms of the word (plurals, -ing, -ed) are left out unless you ask for them."""
 EPILOG = """\
 examples:
   densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet"
@@ -41,6 +42,12 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     )
     parser.add_argument("--candidates", metavar="WORD", nargs="+", help="rank these words only")
     parser.add_argument("--inflections", action="store_true", help="keep other forms of the word itself")
+    parser.add_argument(
+        "--emphasis",
+        metavar="TIMES",
+        type=float,
+        help="how much the context has a say; 1: the posterior as it is",
+    )
     add_topn(parser)
     add_lower(parser)
 
@@ -60,6 +67,7 @@ def run(args: argparse.Namespace) -> None:
             args.topn,
             exclude_inflections=not args.inflections,
             position=marked.position,
+            emphasis=args.emphasis,
         )
         unknown = skipped(wv, marked)
         if args.json:

@@ -98,7 +98,10 @@ def _read(lexicon: Lexicon, windows: Targets) -> tuple[Indices, Indices, FloatAr
 
 
 def _encoder(lexicon: Lexicon, windows: Targets) -> FloatArray:
-    return _minus_kl(lexicon, windows, *posteriors(lexicon, windows))
+    means, log_variances = posteriors(lexicon, windows)
+    emphasis = getattr(getattr(lexicon.encoder, "reading", None), "emphasis", 1.0)
+    priors = lexicon.means[windows.centres]
+    return _minus_kl(lexicon, windows, priors + emphasis * (means - priors), log_variances)
 
 
 def _prior(lexicon: Lexicon, windows: Targets) -> FloatArray:

@@ -432,6 +432,8 @@ def _restore_reading(header: Mapping[str, Any], window: int) -> Reading:
     for name in ("thinned", "narrowing"):
         field(reading, name, bool)
     field(reading, "window", int, minimum=1)
+    if "emphasis" in reading:
+        field(reading, "emphasis", float, minimum=1)
     return Reading.from_header(reading)
 
 

@@ -259,6 +259,8 @@ cdef void compare(Step* step) noexcept nogil:
         if step.residual:
             move_centre(step, count)
         if step.narrows:  # its variance follows its prior's: only its shift says how wide that must be
+            for d in range(spread):
+                s.prior_variance[d] = 1 / s.precisions[<size_t> count * spread + d]
             q.variance = s.prior_variance
         move_rows(step, count, count + 1, &step.rates.prior)
         q.variance = s.variance
@@ -397,7 +399,7 @@ cdef class Workspace:
         s.places = integers(4 * <size_t> halo)
         s.inputs = numbers(halo, E)
         s.projected, s.d_projected = numbers(halo, 2 * units), numbers(halo, 2 * units)
-        s.reads = numbers(TILE, rows)
+        s.weightings, s.reads = numbers(TILE, rows), <REAL**> room(TILE, 1, sizeof(REAL*))
         s.hidden = numbers(TILE, units)
         s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
         s.variance, s.steepness = numbers(spread), numbers(spread)

@@ -12,7 +12,7 @@ from densvec.native._bsg_step cimport (
     CENTRE_LAYER, CONTEXT_LAYER, MEAN_BIAS, MEAN_HEAD, VARIANCE_BIAS, VARIANCE_HEAD, Scratch, Step,
 )
 from densvec.native._vector cimport REAL
-from densvec.native._windows cimport positive_count
+from densvec.native._windows cimport Windows, positive_count
 
 
 cdef inline void gemm(char a_op, char b_op, int m, int n, int k, REAL* a, int a_row, REAL* b, int b_row,
@@ -56,6 +56,11 @@ cdef inline int find_distinct(const int* tokens, int count, Scratch* scratch) no
             distinct += 1
         slots[i] = slot
     return distinct
+
+
+cdef inline bint same_window(const Windows* windows, int i, int j) noexcept nogil:
+    """Whether the windows of two centres reach equally far on either side."""
+    return windows.left[i] - i == windows.left[j] - j and windows.right[i] - i == windows.right[j] - j
 
 
 cdef inline void weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
@@ -108,12 +113,15 @@ cdef inline void encode(Step* step) noexcept nogil:
 
     # hidden[i] = (reads[i] * relu(projected[window of i] as contexts + projected[i] as a centre)).sum(0)
     for i in range(first, last):
-        reads = s.reads + (i - first) * <size_t> (windows.widest + 1)
-        weigh_context(step, i, reads)
+        if i > first and same_window(windows, i, i - 1):  # as most are
+            s.reads[i - first] = s.reads[i - first - 1]
+        else:
+            s.reads[i - first] = s.weightings + (i - first) * <size_t> (windows.widest + 1)
+            weigh_context(step, i, s.reads[i - first])
         step.loops.relu_sum(
             s.hidden + (i - first) * units, s.projected, s.projected + (2 * s.slots[i - low] + 1) * units,
-            s.slots + windows.left[i] - low, reads, positive_count(windows, i) + 1, i - windows.left[i],
-            2 * units, units,
+            s.slots + windows.left[i] - low, s.reads[i - first], positive_count(windows, i) + 1,
+            i - windows.left[i], 2 * units, units,
         )
 
     # posteriors = hidden @ heads + biases
@@ -146,7 +154,6 @@ cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
         for d in range(spread):
             s.narrowing[d] = 1 + q.log_variance[d]
             q.log_variance[d] = <REAL> -log1p(q.log_variance[d])
-        loops.exponential(s.prior_variance, tables.log_variances + word * spread, spread)
     if step.residual:
         loops.add_scaled(q.mean, 1, tables.means + word * D, D)
         loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)
@@ -189,9 +196,8 @@ cdef inline void propagate(Step* step) noexcept nogil:
         centre = (2 * s.slots[i - low] + 1) * units
         loops.relu_sum_back(
             s.d_projected, s.d_projected + centre, s.projected, s.projected + centre,
-            s.hidden + (i - first) * units, s.slots + windows.left[i] - low,
-            s.reads + (i - first) * <size_t> (windows.widest + 1), positive_count(windows, i) + 1,
-            i - windows.left[i], 2 * units, units,
+            s.hidden + (i - first) * units, s.slots + windows.left[i] - low, s.reads[i - first],
+            positive_count(windows, i) + 1, i - windows.left[i], 2 * units, units,
         )
 
     # The layers; inputs become their gradients

@@ -58,7 +58,8 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     int* places                  # hash table of words to slots, at most 4 places per position; -1: free
     REAL* inputs                 # (distinct, E); their gradients replace them on the way back
     REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
-    REAL* reads                  # (tile, widest + 1) how much each position of a window counts in its sum
+    REAL* weightings             # (tile, widest + 1) how much each position of a window counts in its sum
+    REAL** reads                 # (tile,) which of them a centre's is: the same where windows are alike
     REAL* hidden                 # (tile, units); its gradient replaces it
     REAL* posteriors             # (tile, outputs) mean, then log-variance
     REAL* variance               # (spread,) of one centre's posterior

@@ -253,6 +253,7 @@ def _substitutes(
     exclude_inflections: bool,
 ) -> list[list[tuple[str, float]]]:
     """Return what ``wv.substitutes`` returns, of many words in one pass over all."""
+    posteriors = model.wv._emphasised([one.word for one in occurrences], posteriors, None)
     found = model.wv.most_similar_batch(posteriors, topn + 1 + _FORMS * exclude_inflections, metric="kl")
     answers = []
     for one, ranked in zip(occurrences, found, strict=True):
