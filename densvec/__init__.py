@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from densvec.files.persistence import DensvecFileError
     from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
+    from densvec.pretrained import load
     from densvec.skipgram import SkipGram
     from densvec.training.backend import DivergenceError, UnstableTrainingError
     from densvec.word2gauss import Word2Gauss
@@ -35,6 +36,7 @@ __all__ = [
     "Word2Gauss",
     "__version__",
     "compare",
+    "load",
 ]
 
 # Imported when first asked for, so that a command that needs no model starts at once.
@@ -49,6 +51,7 @@ _MODULES = {
     "UnstableTrainingError": "densvec.training.backend",
     "Word2Gauss": "densvec.word2gauss",
     "compare": "densvec.comparison",
+    "load": "densvec.pretrained",
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 import numpy.typing as npt
 
+from densvec.files.compact import Rows
 from densvec.reading import Reading
 from densvec.types import Floats, Integers
 
@@ -63,7 +64,7 @@ class Encoder:
     ((2, 2), (2, 1))
     """
 
-    embeddings: Floats
+    embeddings: Rows
     context_layer: Floats
     centre_layer: Floats
     mean_head: Floats
@@ -109,7 +110,7 @@ class Encoder:
 
     def arrays(self) -> dict[str, Floats]:
         """Return the weights by name, in the order of the constructor."""
-        return {name: getattr(self, name) for name in self.names()}
+        return {name: np.asarray(getattr(self, name)) for name in self.names()}
 
     def with_rows(self, rows: Integers) -> Encoder:
         """Return an encoder of the given words only, in that order; the layers are shared."""
@@ -118,7 +119,7 @@ class Encoder:
     def with_rows_appended(self, count: int) -> Encoder:
         """Return an encoder that has `count` words more, with embeddings of 0; the layers are shared."""
         added = np.zeros((count, self.embeddings.shape[1]), dtype=self.embeddings.dtype)
-        return replace(self, embeddings=np.concatenate([self.embeddings, added]))
+        return replace(self, embeddings=np.concatenate([np.asarray(self.embeddings), added]))
 
     def posteriors(
         self,

@@ -114,6 +114,8 @@ def model_card(wv: KeyedDensities, name: str, top: Mapping[str, Any]) -> str:
         **top,
     }
     lines = ["---", *(_yaml(key, value) for key, value in fields.items()), "---", "", f"# {name}", ""]
+    if wv.card is not None:
+        return "\n".join([*lines[:-2], wv.card])
     shape, size = config["covariance"] or "no", config["vector_size"]
     lines += [
         f"{config['vocab_size']:,} words as probability densities in {size} dimensions, with {shape} variances"

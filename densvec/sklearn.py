@@ -173,9 +173,9 @@ class DensityVectorizer(_TextFeatures):
         self._tokens(X)
         given = self.densities
         if isinstance(given, (str, os.PathLike)):
-            from densvec.keyed import KeyedDensities
+            from densvec import pretrained
 
-            given = KeyedDensities.load(given)
+            given = pretrained.load(given, mmap=None)
         self.densities_: KeyedDensities = given
         if self.features == "text_density" and self.densities_.encoder is None:
             raise ValueError(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import densvec
 from densvec.datasets import toy_language
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +47,12 @@ def run(name, arguments, directory):
 
 def test_every_example_is_tested():
     found = {path.stem for path in (ROOT / "examples").glob("*.py")}
-    assert found == {*EXAMPLES, "demo", "paper_tables"}  # paper_tables has a test file of its own
+    assert found == {
+        *EXAMPLES,
+        "demo",
+        "paper_tables",
+        "train_english",
+    }  # paper_tables has a test file of its own
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -72,3 +78,17 @@ def test_the_demo_on_ones_own_text(tmp_path):
     assert "wide:" in printed
     assert printed.count("(no context)") == 3
     assert len(list((tmp_path / "pictures").glob("*.png"))) == 1
+
+
+def test_a_model_for_shipping_is_made(tmp_path):
+    toy_language(1500).write(tmp_path / "own.txt")
+    places = ["--model", "full.dv", "-o", "toy.dv", "--card", "toy.md"]
+    words = ["--words", "60", "--title", "Toy language"]
+    options = ["--epochs", "1", "--vector-size", "8", "--sample", "0.01", "--workers", "1"]
+    printed = run("train_english", ["own.txt", *places, *words, *options], tmp_path)
+    assert "60 words" in printed
+    small = densvec.load(tmp_path / "toy.dv")
+    assert len(small) == 60
+    assert small.card == (tmp_path / "toy.md").read_text(encoding="utf-8")
+    assert small.card.startswith("# Toy language")
+    assert "--vector-size 8" in small.card

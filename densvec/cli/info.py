@@ -15,10 +15,12 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable",
 HELP = "what a model file holds"
 DESCRIPTION = """\
 Print what a file holds: the kind of model, its size, its parameters, how far it was trained and with what
-losses. Only the header is read, so this is instant whatever the file's size; --verify reads all of it."""
+losses, and its card, which says what it is good for, if it has one. Only the header is read, so this is instant
+whatever the file's size; --verify reads all of it."""
 EPILOG = """\
 examples:
   densvec info model.dv
+  densvec info english  # the model that comes with densvec
   densvec info model.dv --verify  # is every byte as it was saved?
   densvec info model.dv --json | jq .parameters.window"""
 
@@ -31,11 +33,14 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
 
 def run(args: argparse.Namespace) -> None:
     """Print the description."""
-    document = describe(args.model)
+    from densvec import pretrained
+
+    path = pretrained.find(args.model)
+    document = describe(path)
     if args.verify:
         from densvec.files.persistence import verify
 
-        verify(args.model)
+        verify(path)
         document["verified"] = True
     if args.json:
         print_json(document)
@@ -90,6 +95,9 @@ def readable(document: dict[str, Any]) -> str:
             for epoch in history
         ]
         parts.append(columns(table, right=range(5), indent="  "))
+    card = document.get("card")
+    if isinstance(card, str):
+        parts.append(card.strip())
     return "\n\n".join(parts)
 
 
@@ -105,6 +113,7 @@ def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("words", "" if words is None else f"{words:,}"),
         ("dimensions", "" if size is None else str(size)),
         ("covariance", _covariance(tensors)),
+        ("stored as", str(document.get("compact") or "")),
         ("encoder", ("yes" if "encoder.mean_head" in tensors else "no") if tensors else ""),
         ("corpus", _corpus(document, counters)),
         ("trained", _trained(document, counters)),

@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> None:
     wv = load(args.model)
     word = text_of(args.word)
     if args.sentences:
-        from densvec.keyed import KeyedDensities
+        from densvec import pretrained
 
-        wv = KeyedDensities.load(args.model)  # writable, unlike a mapped one
+        wv = pretrained.load(args.model, mmap=None)  # writable, unlike a mapped one
         density = wv.learn(word, list(lines_or(args.sentences)))
     else:
         if args.output is not None:

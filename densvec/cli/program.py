@@ -35,6 +35,7 @@ COMMANDS = (
     "texts",
     "evaluate",
     "export",
+    "compress",
     "index",
     "where",
     "plot",

@@ -42,7 +42,9 @@ _MARK = re.compile(r"\[\[(.*?)\]\]")
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the model."""
-    parser.add_argument("model", metavar="MODEL", help="a file written by `densvec train` or by save()")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
+    )
 
 
 def add_topn(parser: argparse.ArgumentParser) -> None:
@@ -71,10 +73,9 @@ def positive(text: str) -> int:
 
 def load(path: str) -> KeyedDensities:
     """Open the densities of a model, mapped where that is possible: only what is needed is read."""
-    from densvec.files.streams import is_stream
-    from densvec.keyed import KeyedDensities
+    from densvec import pretrained
 
-    return KeyedDensities.load(path, mmap=None if is_stream(path) else "r")
+    return pretrained.load(path)
 
 
 def text_of(argument: str) -> str:

@@ -36,7 +36,7 @@ __all__ = [
     "write",
 ]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # the newest that can be read; a file says 1 unless its tables are compact
 CHECKSUMS = (
     "densvec.checksums"  # the CRC-32 of every other tensor, then of the header; always the last tensor
 )
@@ -82,7 +82,8 @@ def write(
     dict
         The ``provenance`` that was written, for the next save.
     """
-    document = {**header, "format": "densvec", "format_version": FORMAT_VERSION, "checksums": "crc32"}
+    version = 2 if header.get("compact") else 1
+    document = {**header, "format": "densvec", "format_version": version, "checksums": "crc32"}
     document["provenance"] = provenance = _provenance(header.get("provenance"))
     if CHECKSUMS in tensors:
         raise ValueError(f"a tensor cannot be called {CHECKSUMS!r}: densvec keeps that name for itself")

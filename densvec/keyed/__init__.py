@@ -77,6 +77,8 @@ class KeyedDensities(
     context_vectors : numpy.ndarray, shape (V, D), or None
         What a skip-gram has besides its vectors: what stands for a word when it is the context of another.
     window : int
+    card : str or None
+        What people should know about it, in Markdown: text, date, figures, licence. Saved and loaded with the rest.
     key_to_index : dict
         Row of each key.
     index_to_key : list

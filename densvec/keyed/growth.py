@@ -288,6 +288,35 @@ class Growth(Tables):
             window=self.window,
         )
 
+    def restrict(self, words: int | Iterable[Any]) -> Self:
+        """Return a new object with some words only: the most frequent ones, or those named.
+
+        Attributes, encoder and card are kept, and so is the order of the words.
+
+        Parameters
+        ----------
+        words : int or iterable of str
+            How many of the most frequent words to keep (by their ``count``; the first ones where counts are
+            unknown), or the words; unknown ones are left out.
+
+        Examples
+        --------
+        >>> wv.restrict(2).index_to_key, wv.restrict(["car", "cat"]).index_to_key
+        (['animal', 'dog'], ['cat', 'car'])
+        """
+        if isinstance(words, (int, np.integer)):
+            if words < 1:
+                raise ValueError(f"restrict({words}) leaves no words: give how many to keep")
+            counts = self.expandos.get("count")
+            order = np.arange(len(self)) if counts is None else np.argsort(-counts, kind="stable")
+            rows = np.sort(order[:words])
+        else:
+            rows = np.unique([row for row in (self.get_index(word, -1) for word in words) if row >= 0])
+        made = self.vectors_for_all([self.index_to_key[row] for row in rows], copy_vecattrs=True)
+        made.subwords, made.card = self.subwords, self.card
+        made.lifecycle_events = None if self.lifecycle_events is None else list(self.lifecycle_events)
+        return made
+
     def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
         """Append rows to every table; log-variances that are not given are 0, as is all that words do in contexts."""
         count = len(means)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.encoder import Encoder
-from densvec.files import exchange, persistence
+from densvec.files import compact, exchange, persistence
 from densvec.files.lifecycle import Lifecycle
 from densvec.files.schema import field, leave_out, tensor
 from densvec.files.word2vec import Options
@@ -29,7 +29,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 PathLike = str | os.PathLike[str]
 
 _ATTRIBUTES = "attributes."
-_PARTS = ("vocabulary.", ENCODER, SUBWORDS, _ATTRIBUTES)
+_PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, SUBWORDS, _ATTRIBUTES)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
@@ -45,6 +45,8 @@ class Files(Tables, Lifecycle):
         sep_limit: int = 10 * 1024**2,
         ignore: Iterable[str] = frozenset(),
         pickle_protocol: int | None = None,
+        *,
+        dtype: str | None = None,
     ) -> None:
         """Save everything, encoder included, to one file that :meth:`load` reads.
 
@@ -57,6 +59,9 @@ class Files(Tables, Lifecycle):
         ignore : iterable of str, optional
             What to leave out: ``"encoder"`` (which halves the file, and the loaded words know no posteriors),
             ``"log_variances"``, or attributes such as ``"count"``. Unknown names are ignored.
+        dtype : {"float32", "float16", "int8"}, optional
+            How tables are stored: as they are by default, or in half (``"float16"``) or a quarter (``"int8"``,
+            each row with a scale of its own) of the room. They are loaded as float32 again.
 
         Examples
         --------
@@ -66,8 +71,14 @@ class Files(Tables, Lifecycle):
         >>> type(wv).load(path).kl_divergence("dog", "cat")
         1.0
         """
+        if dtype not in (None, *compact.TYPES):
+            raise ValueError(f"dtype={dtype!r}: use {', '.join(map(repr, compact.TYPES))}")
         tensors = leave_out(self._tensors(), ignore, needed=_NEEDED)
-        self._provenance = persistence.write(fname, tensors, self._header())
+        header = self._header()
+        if dtype is not None:
+            tensors = compact.compacted(tensors, dtype)
+            header |= {} if dtype == "float32" else {"compact": dtype}
+        self._provenance = persistence.write(fname, tensors, header)
 
     @classmethod
     def load(cls, fname: PathLike | IO[bytes], mmap: str | None = None) -> Self:
@@ -368,6 +379,7 @@ class Files(Tables, Lifecycle):
             "residual": self.encoder is not None and self.encoder.residual,
             "reading": None if self.encoder is None else self.encoder.reading.header(),
             "attributes": {name: list(a) for name, a in self.expandos.items() if a.dtype == object},
+            "card": self.card,
             "lifecycle_events": self.lifecycle_events,
             "provenance": self._provenance,
         }
@@ -376,6 +388,8 @@ class Files(Tables, Lifecycle):
     def _restore(cls, header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Return what :meth:`_tensors` and :meth:`_header`, or those of a model, describe."""
         words, index = persistence.unpack_vocabulary(tensors)
+        if header.get("compact") is not None:
+            tensors = compact.restored(tensors, header["compact"])
         means = tensor(tensors, "means", "f", (len(words), None))
         parameters = header.get("parameters", header)  # a model's file has them apart
         encoder = _restore_encoder(tensors)
@@ -400,6 +414,7 @@ class Files(Tables, Lifecycle):
         )
         wv.subwords = SpellingModel.restored(tensors, wv.vector_size)
         wv._provenance = header.get("provenance")
+        wv.card = None if header.get("card") is None else field(header, "card", str)
         events = header.get("lifecycle_events")
         wv.lifecycle_events = (
             events if isinstance(events, list) and header.get("class") == "KeyedDensities" else []
@@ -457,7 +472,7 @@ def _restore_attributes(
 
 
 def _is_ours(name: str) -> bool:
-    return name in ("means", "log_variances", "context_vectors") or name.startswith(_PARTS)
+    return name.startswith(_PARTS)
 
 
 def _keyed(cls: type[Files]) -> type[KeyedDensities]:

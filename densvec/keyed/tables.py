@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from densvec.checks import check_covariance
 from densvec.encoder import Encoder
+from densvec.files.compact import CompactRows, Rows
 from densvec.pairwise import DensityTable, row_blocks
 from densvec.reading import Reading
 from densvec.types import Floats
@@ -53,6 +54,9 @@ class Tables:
     context_vectors: Floats | None
     window: int
     subwords: SpellingModel | None
+    card: str | None
+    _vectors: Rows
+    _log_variances: Rows | None
     _derived: Derived
 
     def __init__(
@@ -79,6 +83,7 @@ class Tables:
         self.window = window
         self.context_vectors = None
         self.subwords = None
+        self.card = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
         self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
 
@@ -86,9 +91,9 @@ class Tables:
     def from_arrays(
         cls,
         keys: Sequence[str],
-        means: Floats,
+        means: Rows,
         *,
-        log_variances: Floats | None = None,
+        log_variances: Rows | None = None,
         encoder: Encoder | None = None,
         context_vectors: Floats | None = None,
         attributes: Mapping[str, npt.NDArray[Any]] | None = None,
@@ -203,7 +208,7 @@ class Tables:
         return self  # type: ignore[return-value]
 
     # Tables. Assigning one forgets what was derived from it; whoever writes into one calls
-    # fill_norms(force=True).
+    # fill_norms(force=True). A compact one is expanded when it is first asked for; only the encoder's stays as it is.
 
     @property
     def vectors(self) -> Floats:
@@ -214,10 +219,12 @@ class Tables:
         >>> wv.vectors is wv.means
         True
         """
+        if isinstance(self._vectors, CompactRows):
+            self._vectors = self._vectors[:]
         return self._vectors
 
     @vectors.setter
-    def vectors(self, vectors: Floats) -> None:
+    def vectors(self, vectors: Rows) -> None:
         self._vectors = vectors
         self._forget_derived()
 
@@ -230,7 +237,7 @@ class Tables:
         >>> wv.means[wv.get_index("dog")]
         array([2., 1.], dtype=float32)
         """
-        return self._vectors
+        return self.vectors
 
     @means.setter
     def means(self, means: Floats) -> None:
@@ -245,10 +252,12 @@ class Tables:
         >>> wv.log_variances.shape
         (4, 1)
         """
+        if isinstance(self._log_variances, CompactRows):
+            self._log_variances = self._log_variances[:]
         return self._log_variances
 
     @log_variances.setter
-    def log_variances(self, log_variances: Floats | None) -> None:
+    def log_variances(self, log_variances: Rows | None) -> None:
         self._log_variances = log_variances
         self._forget_derived()
 

@@ -256,7 +256,7 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("document", "fault"),
         [
-            ('{"format":"densvec","format_version":2}', "version 2 is newer .* upgrade densvec"),
+            ('{"format":"densvec","format_version":3}', "version 3 is newer .* upgrade densvec"),
             ('{"format":"densvec","format_version":0}', "format_version is '0'"),
             ('{"format":"densvec","format_version":true}', "format_version is 'True'"),
             ('{"format":"densvec"}', "format_version is 'None'"),

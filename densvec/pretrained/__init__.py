@@ -1,0 +1,97 @@
+"""Models that come with densvec, and how a model is found by its name or its path.
+
+Each is one file of this folder, ``NAME.dv``; ``examples/train_english.py`` makes the one that is called ``english``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+    from densvec.types import PathLike
+
+__all__ = ["find", "load", "names"]
+
+FOLDER = os.path.dirname(__file__)
+_SUFFIX = ".dv"
+
+
+def names() -> list[str]:
+    """Return the names of the models that come with this densvec.
+
+    Examples
+    --------
+    >>> "english" in names()
+    True
+    """
+    return sorted(file.removesuffix(_SUFFIX) for file in os.listdir(FOLDER) if file.endswith(_SUFFIX))
+
+
+def find(name_or_path: PathLike) -> str:
+    """Return the path of a model: of one that comes with densvec if that is its name, else the path itself.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is neither such a model nor such a file; the message lists the models that there are.
+
+    Examples
+    --------
+    >>> find("englisch")
+    Traceback (most recent call last):
+    FileNotFoundError: there is no file 'englisch', and no model of that name ... did you mean 'english'?
+    """
+    from densvec.files.streams import is_remote, local_path
+
+    name = local_path(name_or_path)
+    known = names()
+    if name in known:
+        return os.path.join(FOLDER, name + _SUFFIX)
+    if is_remote(name) or os.path.exists(name):
+        return name
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(map(repr, known)) or "none"
+    raise FileNotFoundError(
+        f"there is no file {name!r}, and no model of that name comes with densvec ({listed}){hint}"
+    )
+
+
+def load(name_or_path: PathLike, mmap: str | None = "r") -> KeyedDensities:
+    """Open the words of a model: one that comes with densvec, a file, or a folder of the Hugging Face kind.
+
+    Parameters
+    ----------
+    name_or_path : str or PathLike
+        A name such as ``"english"``, a file that ``save`` or ``densvec train`` wrote, or a folder that
+        ``save_pretrained`` wrote. A name comes first: a file that is called ``english`` is ``"./english"``.
+    mmap : {None, "r", "c"}, optional
+        As in :meth:`KeyedDensities.load`; mapped by default, so that large models open at once, and compressed and
+        remote files, which cannot be mapped, are read.
+
+    Returns
+    -------
+    KeyedDensities
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing of that name; the message lists the models that there are.
+
+    Examples
+    --------
+    >>> import densvec
+    >>> english = densvec.load("english")
+    >>> "violin" in english
+    True
+    """
+    from densvec.files.streams import is_stream
+    from densvec.keyed import KeyedDensities
+
+    path = find(name_or_path)
+    if os.path.isdir(path):
+        return KeyedDensities.from_pretrained(path, mmap=mmap)
+    return KeyedDensities.load(path, mmap=None if is_stream(path) else mmap)
