@@ -7,17 +7,17 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 
-from densvec.text._text cimport Word, hash_word
+from densvec.text._text cimport MOST_WORDS, HashKey, Word, check_block_words, hash_word
 from densvec.text._words cimport (
     PREFETCH,
     WORD_BATCH,
     WordEntry,
     WordIndex,
     WordTable,
+    new_table,
     wordtable_count,
     wordtable_find,
     wordtable_free,
-    wordtable_init,
     wordtable_prune,
     wordtable_values,
 )
@@ -60,20 +60,28 @@ cdef inline bint is_ascii(PyObject *token) noexcept:
     return PyUnicode_Check(token) and PyUnicode_IS_ASCII(token)
 
 
-cdef inline void ascii_word(PyObject *token, Word *word) noexcept:
+cdef inline void ascii_word(PyObject *token, const HashKey *key, Word *word) noexcept:
     """The word that an ASCII string is; its bytes are those of the string."""
     word.start = <const uint8_t *>PyUnicode_DATA(token)
     word.length = PyUnicode_GET_LENGTH(token)
-    hash_word(word)
+    hash_word(word, key)
 
 
-cdef bytes encoded(token, Word *word):
+cdef bytes encoded(token, const HashKey *key, Word *word):
     """The UTF-8 bytes of a string and the word they are; the word lives as long as the bytes."""
-    cdef bytes text = token.encode("utf-8", "surrogatepass")
+    cdef bytes text = str.encode(token, "utf-8", "surrogatepass")
     word.start = text
     word.length = len(text)
-    hash_word(word)
+    hash_word(word, key)
     return text
+
+
+cdef tuple unchanging(tokens, Py_ssize_t length):
+    """The tokens as a tuple, before the first of them runs code of its own, which could change the list."""
+    result = tuple(tokens)
+    if len(result) < length:
+        raise RuntimeError("a sentence of the corpus became shorter while it was read")
+    return result
 
 
 cdef class IntVector:
@@ -118,8 +126,8 @@ cdef class SentenceReader:
 
     cdef object iterator
     cdef WordIndex index
-    cdef object pending         # token list of which only the first `offset` tokens are encoded
-    cdef Py_ssize_t offset, max_sentence_length
+    cdef object pending         # token list of which only the first `offset` of `length` tokens are encoded
+    cdef Py_ssize_t offset, length, max_sentence_length
     cdef int64_t number
     cdef readonly int64_t words
 
@@ -128,13 +136,14 @@ cdef class SentenceReader:
             raise ValueError(f"max_sentence_length must be at least 1, not {max_sentence_length}")
         self.iterator = iter(sentences)
         self.index = index
-        self.max_sentence_length = min(max_sentence_length, 2147483647)
+        self.max_sentence_length = min(max_sentence_length, MOST_WORDS)
 
     def next_block(self, int64_t chunk_words):
         """Return the next Block, of at least `chunk_words` words unless the corpus ends; None at the end."""
         cdef IntVector ids = IntVector(), bounds = IntVector()
         cdef int64_t words = 0, examples = 0
         cdef Py_ssize_t stop
+        check_block_words(chunk_words)
         bounds.reserve(1)
         bounds.data[0] = 0
         bounds.size = 1
@@ -146,8 +155,11 @@ cdef class SentenceReader:
                 if self.number == 0 and examples == 0:
                     warn_of_string(sentence)
                 self.pending, self.offset = as_tokens(sentence), 0
+                self.length = len(self.pending)
+                if self.length > self.max_sentence_length:
+                    self.pending = tuple(self.pending)  # read in pieces, between which it must not change
                 examples += 1
-            stop = min(<Py_ssize_t>len(self.pending), self.offset + self.max_sentence_length)
+            stop = min(self.length, self.offset + self.max_sentence_length)
             if stop > self.offset:
                 self.encode(self.pending, self.offset, stop, ids)
                 words += stop - self.offset
@@ -155,7 +167,7 @@ cdef class SentenceReader:
                 bounds.data[bounds.size] = <int32_t>ids.size
                 bounds.size += 1
             self.offset = stop
-            if stop == len(self.pending):
+            if stop == self.length:
                 self.pending = None
         if not examples and not words:
             return None
@@ -176,7 +188,7 @@ cdef class SentenceReader:
             if i + AHEAD < stop:
                 PREFETCH(items[i + AHEAD])
             if is_ascii(items[i]):
-                ascii_word(items[i], &batch[waiting])
+                ascii_word(items[i], &self.index.table.key, &batch[waiting])
                 waiting += 1
             if waiting == WORD_BATCH or i == stop - 1 or not is_ascii(items[i]):
                 wordtable_values(&self.index.table, batch, waiting, values)
@@ -185,6 +197,9 @@ cdef class SentenceReader:
                     ids.size += values[k] >= 0
                 waiting = 0
             if not is_ascii(items[i]):
+                if type(tokens) is list:
+                    tokens = unchanging(tokens, stop)
+                    items = PySequence_Fast_ITEMS(<PyObject *>tokens)
                 found = PyDict_GetItemWithError(self.index.mapping, <object>items[i])
                 if found != NULL:
                     ids.data[ids.size] = <int32_t>PyLong_AsLongLong(<object>found)
@@ -203,8 +218,7 @@ cdef class SentenceCounter:
     cdef readonly int64_t words, examples, min_reduce
 
     def __cinit__(self):
-        if wordtable_init(&self.table):
-            raise MemoryError
+        new_table(&self.table)
         self.others = {}
         self.min_reduce = 1
 
@@ -238,12 +252,15 @@ cdef class SentenceCounter:
             if i + AHEAD < n:
                 PREFETCH(items[i + AHEAD])
             if is_ascii(items[i]):
-                ascii_word(items[i], &batch[waiting])
+                ascii_word(items[i], &self.table.key, &batch[waiting])
                 waiting += 1
             if waiting == WORD_BATCH or i == n - 1 or not is_ascii(items[i]):
                 self.add_words(batch, waiting)
                 waiting = 0
             if not is_ascii(items[i]):
+                if type(tokens) is list:
+                    tokens = unchanging(tokens, n)
+                    items = PySequence_Fast_ITEMS(<PyObject *>tokens)
                 self.add_other(<object>items[i])
         self.words += n
         return 0
@@ -257,7 +274,7 @@ cdef class SentenceCounter:
         """Count a token that is no ASCII string."""
         cdef Word word
         if isinstance(token, str):
-            _text = encoded(token, &word)  # what the word points into
+            _text = encoded(token, &self.table.key, &word)  # what the word points into
             self.add_words(&word, 1)
         elif token in self.others:
             self.others[token][0] += 1
@@ -277,8 +294,10 @@ cdef class SentenceCounter:
             if token in kept
         }
         cdef const uint8_t[::1] keep = stays
-        if len(stays) and wordtable_prune(&self.table, &keep[0]):
-            raise MemoryError
+        if len(stays) != <Py_ssize_t>self.table.size:
+            raise RuntimeError("trim_rule counted words while it was asked which to keep")
+        if len(stays):
+            wordtable_prune(&self.table, &keep[0])
         self.min_reduce += 1
 
     cdef object word(self, size_t number):
@@ -321,7 +340,7 @@ cdef class SentenceCounter:
         result = []
         for token in words:
             if isinstance(token, str):
-                _text = encoded(token, &word)  # what the word points into
+                _text = encoded(token, &self.table.key, &word)  # what the word points into
                 entry = wordtable_find(&self.table, &word)
                 result.append(0 if entry == NULL else entry.value)
             else:

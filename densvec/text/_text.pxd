@@ -10,10 +10,25 @@ cdef extern from "_tokens.h" nogil:
         TEXT_ENDS
         TEXT_WORD
         TEXT_LINE_ENDS
-    Token next_token(const uint8_t **p, const uint8_t *end, bint newlines, bint complete, Word *word)
-    void hash_word(Word *word)
+    ctypedef struct HashKey:
+        uint64_t low, high
+    Token next_token(const uint8_t **p, const uint8_t *end, bint newlines, bint complete, const HashKey *key,
+                     Word *word)
+    void hash_word(Word *word, const HashKey *key)
     int utf8_sequence(const uint8_t *p, const uint8_t *end)
     const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end)
+    ctypedef enum Repair:
+        REPAIR_REPLACE
+        REPAIR_IGNORE
+        REPAIR_BACKSLASH
+        REPAIR_SURROGATE
+    uint8_t *utf8_repair(const uint8_t **p, const uint8_t *end, bint final, Repair how, uint8_t *out,
+                         int64_t *repaired)
+
+
+cdef int64_t MOST_WORDS
+
+cdef int check_block_words(int64_t chunk_words) except -1
 
 
 cdef class TextBlock:
@@ -26,17 +41,20 @@ cdef class TextBlock:
 
 cdef class TextReader:
     cdef object sources, file, name, handler
+    cdef object builtin                     # the Repair that does what the handler does, or None
     cdef str errors
     cdef object buffer                      # bytearray that owns the memory of `data`
     cdef uint8_t *data
-    cdef Py_ssize_t capacity
+    cdef Py_ssize_t capacity, step          # bytes of the buffer, and of what is read at once
     # data[start:position] is the scanned part of the current block, data[position:valid] comes next,
     # data[valid:stop] is the beginning of a UTF-8 sequence that is not complete yet.
     cdef Py_ssize_t start, position, valid, stop
-    cdef bint newlines
+    cdef bint newlines, busy
     cdef int64_t max_sentence_length, limit, lines_left, number, offset, bytes_read
     cdef readonly int64_t words, replaced
 
+    cdef int begin(self) except -1
+    cdef TextBlock read_block(self, int64_t chunk_words)
     cdef bint fill(self) except -1
     cdef int make_room(self) except -1
     cdef int resize(self, Py_ssize_t capacity) except -1
@@ -44,4 +62,6 @@ cdef class TextReader:
     cdef bint clip_lines(self, Py_ssize_t *n) noexcept
     cdef int validate(self, bint final) except -1
     cdef int repair(self, bint final) except -1
+    cdef int replace_rest(self, const uint8_t *text, Py_ssize_t size, Py_ssize_t rest) except -1
+    cdef bytes repaired_by_handler(self, bytes text, bint final, Py_ssize_t *rest)
     cdef int squeeze(self) noexcept

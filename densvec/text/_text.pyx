@@ -11,6 +11,27 @@ import codecs
 
 MAX_SENTENCE_LENGTH = 10000
 
+# A block ends with the sentence that fills it, and its positions are 32-bit numbers.
+cdef int64_t MOST_WORDS = 1000000000
+MAX_BLOCK_WORDS = MOST_WORDS
+
+# Python's own error handlers, which need no Python to be called for every byte that is not UTF-8.
+BUILTIN_HANDLERS = {
+    codecs.lookup_error("replace"): REPAIR_REPLACE,
+    codecs.lookup_error("ignore"): REPAIR_IGNORE,
+    codecs.lookup_error("backslashreplace"): REPAIR_BACKSLASH,
+    codecs.lookup_error("surrogateescape"): REPAIR_SURROGATE,
+}
+
+cdef HashKey NO_KEY = HashKey(0, 0)         # for words that no table asks for
+
+
+cdef int check_block_words(int64_t chunk_words) except -1:
+    """Refuse blocks of more words than their positions can count."""
+    if not 1 <= chunk_words <= MOST_WORDS:
+        raise ValueError(f"a block must have between 1 and {MOST_WORDS} words, not {chunk_words}")
+    return 0
+
 
 cdef class TextBlock:
     """The text of some whole sentences, as valid UTF-8."""
@@ -69,13 +90,15 @@ cdef class TextReader:
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, not {max_sentence_length}")
         self.handler = codecs.lookup_error(errors)
+        self.builtin = BUILTIN_HANDLERS.get(self.handler)
         self.errors = errors
         self.sources = iter(sources)
-        self.max_sentence_length = min(max_sentence_length, 2147483647)
+        self.max_sentence_length = min(max_sentence_length, MOST_WORDS)
         self.newlines = newlines
         self.limit = -1 if limit is None else max(0, limit)
         self.offset = offset
-        self.resize(max(16, buffer_size))
+        self.step = max(16, buffer_size)
+        self.resize(self.step)
 
     def close(self):
         """Close the open source, if any, and forget the others."""
@@ -86,6 +109,21 @@ cdef class TextReader:
 
     def next_block(self, int64_t chunk_words):
         """Return the next TextBlock, of `chunk_words` words or more unless the text ends; None at the end."""
+        check_block_words(chunk_words)
+        self.begin()
+        try:
+            return self.read_block(chunk_words)
+        finally:
+            self.busy = False
+
+    cdef int begin(self) except -1:
+        """Begin to use the buffer, which only one caller at a time can do."""
+        if self.busy:
+            raise RuntimeError("the text is being read already, by another thread or by what reads its file")
+        self.busy = True
+        return 0
+
+    cdef TextBlock read_block(self, int64_t chunk_words):
         cdef int64_t words = 0, examples = 0, length = 0
         cdef Word word
         cdef const uint8_t *p
@@ -96,7 +134,7 @@ cdef class TextReader:
             p, end = self.data + self.position, self.data + self.valid
             with nogil:
                 while not full:
-                    token = next_token(&p, end, self.newlines, False, &word)
+                    token = next_token(&p, end, self.newlines, False, &NO_KEY, &word)
                     if token == TEXT_ENDS:
                         break
                     if token == TEXT_WORD:
@@ -191,12 +229,18 @@ cdef class TextReader:
 
     cdef Py_ssize_t read(self, Py_ssize_t start) except -1:
         """Read bytes to data[start:], at most up to the buffer's last byte; return how many, 0 at the end."""
-        view = memoryview(self.buffer)[start: self.capacity - 1]
+        cdef Py_ssize_t n
+        view = memoryview(self.buffer)[start: min(self.capacity - 1, start + self.step)]
         if hasattr(self.file, "readinto"):
-            return self.file.readinto(view)
-        data = self.file.read(len(view))
-        view[: len(data)] = data
-        return len(data)
+            n = self.file.readinto(view)
+        else:
+            data = self.file.read(len(view))
+            n = len(data)
+            if n <= len(view):
+                view[:n] = data
+        if not 0 <= n <= len(view):
+            raise OSError(f"{self.name}: asked for {len(view)} bytes, its file says it has read {n}")
+        return n
 
     cdef bint clip_lines(self, Py_ssize_t *n) noexcept:
         """Cut the n bytes behind `stop` after the last line wanted; whether that was among them."""
@@ -223,14 +267,49 @@ cdef class TextReader:
         return 0
 
     cdef int repair(self, bint final) except -1:
-        """Decode data[valid:stop] with the error handler and encode it again."""
-        cdef const char *start = <const char *>self.data + self.valid
-        cdef bytes text = PyBytes_FromStringAndSize(start, self.stop - self.valid)
+        """Make UTF-8 of data[valid:stop] as the error handler says."""
+        cdef const uint8_t *p = self.data + self.valid
+        cdef const uint8_t *end = self.data + self.stop
+        cdef Py_ssize_t left = end - p, size, rest
+        cdef uint8_t *out
+        cdef uint8_t *scratch
+        cdef Repair how
+        cdef bytes text
+        if self.builtin is None:
+            text = self.repaired_by_handler(PyBytes_FromStringAndSize(<const char *>p, left), final, &rest)
+            size = len(text) - rest
+            self.replace_rest(text, size, rest)
+            return 0
+        how = self.builtin
+        scratch = <uint8_t *>malloc(4 * <size_t>left)
+        if scratch == NULL:
+            raise MemoryError(f"no memory to repair {left} bytes that are not UTF-8")
+        try:
+            with nogil:
+                out = utf8_repair(&p, end, final, how, scratch, &self.replaced)
+                size, rest = out - scratch, end - p
+                memcpy(out, p, rest)
+            self.replace_rest(scratch, size, rest)
+        finally:
+            free(scratch)
+        return 0
+
+    cdef int replace_rest(self, const uint8_t *text, Py_ssize_t size, Py_ssize_t rest) except -1:
+        """Replace data[valid:] by `size` bytes that are UTF-8 and `rest` bytes that may become so."""
+        while self.valid + size + rest + 1 > self.capacity:
+            self.resize(2 * self.capacity)
+        memcpy(self.data + self.valid, text, size + rest)
+        self.valid += size
+        self.stop = self.valid + rest
+        return 0
+
+    cdef bytes repaired_by_handler(self, bytes text, bint final, Py_ssize_t *rest):
+        """Return text repaired by a handler written in Python, its last `rest` bytes being left for later."""
         cdef const uint8_t *begin = text
         cdef const uint8_t *end = begin + len(text)
         cdef const uint8_t *p = begin
         cdef const uint8_t *q
-        cdef Py_ssize_t after
+        cdef Py_ssize_t at, after
         cdef int bad
         repaired = bytearray()
         while True:
@@ -241,27 +320,26 @@ cdef class TextReader:
             if bad == 0 and (p == end or not final):
                 break
             bad = -bad if bad else <int>(end - p)
+            at = p - begin
             reason = "invalid bytes"
             if self.errors == "strict":
                 offset = self.bytes_read - (end - p)
                 reason = f"not UTF-8 at byte {offset} of {self.name}; errors='replace' or 'ignore' reads on"
-            replacement, position = self.handler(
-                UnicodeDecodeError("utf-8", text, p - begin, p - begin + bad, reason)
-            )
+            replacement, position = self.handler(UnicodeDecodeError("utf-8", text, at, at + bad, reason))
             if isinstance(replacement, str):
                 replacement = replacement.encode("utf-8", "surrogatepass")
             repaired += replacement
             self.replaced += 1
             after = position if position >= 0 else position + len(text)
+            if not at < after <= len(text):
+                raise IndexError(
+                    f"the error handler {self.errors!r} returned position {position} for bytes at {at} of "
+                    f"{len(text)}: it must lie behind them"
+                )
             p = begin + after
-        cdef Py_ssize_t size = len(repaired), rest = end - p
-        while self.valid + size + rest + 1 > self.capacity:
-            self.resize(2 * self.capacity)
-        memcpy(self.data + self.valid, <const uint8_t *>repaired, size)
-        memcpy(self.data + self.valid + size, p, rest)
-        self.valid += size
-        self.stop = self.valid + rest
-        return 0
+        rest[0] = end - p
+        repaired += text[p - begin:]
+        return bytes(repaired)
 
     cdef int squeeze(self) noexcept:
         """Leave one byte of each run of whitespace in the scanned text: words bound what a block keeps."""
@@ -274,7 +352,7 @@ cdef class TextReader:
         cdef Py_ssize_t saved
         with nogil:
             while True:
-                token = next_token(&p, end, True, True, &word)
+                token = next_token(&p, end, True, True, &NO_KEY, &word)
                 if separator and token != TEXT_LINE_ENDS:
                     out[0] = separator
                     out += 1

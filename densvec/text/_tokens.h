@@ -91,9 +91,28 @@ typedef struct {
     uint64_t hash; /* only places words in tables: nothing saved or seen depends on it, so machines may differ */
 } Word;
 
-static inline uint64_t mix(uint64_t h, uint64_t x) {
-    h = (h ^ x) * 0xD6E8FEB86659FD93ULL;
-    return h ^ (h >> 32);
+/* What makes one table's hashes differ from another's: random, so that no text can be written whose words all fall
+ * into the same place. */
+typedef struct {
+    uint64_t low, high;
+} HashKey;
+
+/* Both halves of the product of two numbers, on top of each other. */
+static inline uint64_t fold(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    uint64_t above;
+    const uint64_t below = _umul128(a, b, &above);
+    return below ^ above;
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+    return (a * b) ^ __umulh(a, b);
+#else
+    const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    const uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32), other = a0 * b1 + (uint32_t)cross;
+    return ((other << 32) | (uint32_t)low) ^ (a1 * b1 + (cross >> 32) + (other >> 32));
+#endif
 }
 
 /* keep_bytes[n] & x keeps the first n bytes of a number of sixteen. */
@@ -117,30 +136,32 @@ static const uint64_t keep_bytes[17][2] = {
     {~0ULL, ~0ULL},
 };
 
-static inline void hash_short(Word *w) {
-    w->hash = mix(mix(w->length * 0x9E3779B97F4A7C15ULL, w->low) * 0xA0761D6478BD642FULL, w->high);
-}
+/* Words that differ only in zero bytes at their end have one hash: there are no more than sixteen of a kind. */
+static inline void hash_short(Word *w, const HashKey *key) { w->hash = fold(w->low ^ key->low, w->high ^ key->high); }
 
 /* Fill in the numbers and the hash of a word whose start and length are known. */
-static inline void hash_word(Word *w) {
+static inline void hash_word(Word *w, const HashKey *key) {
     uint8_t head[16] = {0};
     const uint8_t *p = w->start;
     size_t left = w->length;
     memcpy(head, p, left < 16 ? left : 16);
     w->low = load8(head);
     w->high = load8(head + 8);
-    hash_short(w);
-    for (p += 16; left > 16; p += 8, left = left > 24 ? left - 8 : 16) {
-        uint64_t x = 0;
-        memcpy(&x, p, left - 16 < 8 ? left - 16 : 8);
-        w->hash = mix(w->hash * 0xA0761D6478BD642FULL, x);
+    hash_short(w, key);
+    while (left > 16) {
+        p += 16;
+        left -= 16;
+        memset(head, 0, 16);
+        memcpy(head, p, left < 16 ? left : 16);
+        w->hash = fold(load8(head) ^ key->low, load8(head + 8) ^ w->hash);
     }
 }
 
 typedef enum { TEXT_ENDS, TEXT_WORD, TEXT_LINE_ENDS } Token;
 
 /* The next word or line end of [p, end), for any text. */
-static Token any_token(const uint8_t **p, const uint8_t *end, int newlines, int complete, Word *w) {
+static Token any_token(const uint8_t **p, const uint8_t *end, int newlines, int complete, const HashKey *key,
+                       Word *w) {
     const uint8_t *q = *p;
     size_t space;
     while (q < end) {
@@ -158,7 +179,7 @@ static Token any_token(const uint8_t **p, const uint8_t *end, int newlines, int 
         q = word_end(q, end);
         if (q == end && !complete) return TEXT_ENDS;
         w->length = q - w->start;
-        hash_word(w);
+        hash_word(w, key);
         *p = q;
         return TEXT_WORD;
     }
@@ -170,7 +191,8 @@ static Token any_token(const uint8_t **p, const uint8_t *end, int newlines, int 
  *
  * A word that reaches `end` may go on in text still to be read: it counts only if the text is `complete`, else p stays
  * at its start. Without `newlines`, a line end is whitespace like any other. */
-static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlines, int complete, Word *w) {
+static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlines, int complete,
+                               const HashKey *key, Word *w) {
 #ifdef EIGHT_AT_ONCE
     /* Nearly always: at most one space, then a word of at most sixteen ASCII bytes, then a space or line end. */
     const uint8_t *q = *p;
@@ -186,14 +208,14 @@ static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlin
                 w->length = n;
                 w->low = low & keep_bytes[n][0];
                 w->high = high & keep_bytes[n][1];
-                hash_short(w);
+                hash_short(w, key);
                 *p = q + n;
                 return TEXT_WORD;
             }
         }
     }
 #endif
-    return any_token(p, end, newlines, complete, w);
+    return any_token(p, end, newlines, complete, key, w);
 }
 
 /* The UTF-8 sequence at p: its length if it is valid, minus the length of the bytes that a decoder replaces by one
@@ -232,6 +254,50 @@ static inline const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *e
         p += length;
     }
     return end;
+}
+
+/* What becomes of bytes that are not UTF-8: Python's own error handlers. */
+typedef enum { REPAIR_REPLACE, REPAIR_IGNORE, REPAIR_BACKSLASH, REPAIR_SURROGATE } Repair;
+
+/* Copy [*p, end) to `out`, which has room for four times as many bytes, and repair what is not UTF-8; return where the
+ * copy ends. A sequence that the text ends within is left for later, and p stays there, unless the text is `final`. */
+static inline uint8_t *utf8_repair(const uint8_t **p, const uint8_t *end, int final, Repair how, uint8_t *out,
+                                   int64_t *repaired) {
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *q = *p;
+    while (q < end) {
+        const uint8_t *valid = utf8_valid_until(q, end);
+        int bad, i;
+        memcpy(out, q, valid - q);
+        out += valid - q;
+        q = valid;
+        if (q == end) break;
+        bad = -utf8_sequence(q, end);
+        if (!bad) {
+            if (!final) break;
+            bad = (int)(end - q);
+        }
+        if (how == REPAIR_REPLACE) {
+            memcpy(out, "\xEF\xBF\xBD", 3);
+            out += 3;
+        }
+        for (i = 0; i < bad; i++) {
+            if (how == REPAIR_BACKSLASH) {
+                *out++ = '\\';
+                *out++ = 'x';
+                *out++ = (uint8_t)digits[q[i] >> 4];
+                *out++ = (uint8_t)digits[q[i] & 15];
+            } else if (how == REPAIR_SURROGATE) { /* U+DC00 + the byte */
+                *out++ = 0xED;
+                *out++ = (uint8_t)(0xB0 | (q[i] >> 6));
+                *out++ = (uint8_t)(0x80 | (q[i] & 63));
+            }
+        }
+        q += bad;
+        ++*repaired;
+    }
+    *p = q;
+    return out;
 }
 
 #endif

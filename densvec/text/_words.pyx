@@ -2,11 +2,13 @@
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
 
 from densvec.text._text cimport (
     TEXT_ENDS,
     TEXT_LINE_ENDS,
     TEXT_WORD,
+    HashKey,
     TextBlock,
     TextReader,
     Token,
@@ -15,10 +17,22 @@ from densvec.text._text cimport (
     next_token,
 )
 
+import os
+
 import numpy as np
 
 from densvec._corpus import Block
 from densvec.text.trimming import keeps
+
+
+cdef int new_table(WordTable *table) except -1:
+    """Make a table of no words, with a key of its own."""
+    cdef bytes key = os.urandom(sizeof(HashKey))
+    memcpy(&table.key, <const char *>key, sizeof(HashKey))
+    table.key.high |= 1     # the factor of short words: never 0
+    if wordtable_init(table):
+        raise MemoryError
+    return 0
 
 
 cdef class WordIndex:
@@ -38,8 +52,7 @@ cdef class WordIndex:
     """
 
     def __cinit__(self):
-        if wordtable_init(&self.table):
-            raise MemoryError
+        new_table(&self.table)
 
     def __dealloc__(self):
         wordtable_free(&self.table)
@@ -51,18 +64,20 @@ cdef class WordIndex:
         cdef bytes text
         cdef WordEntry *entry
         cdef Word key
+        cdef int64_t value
         for word, number in self.mapping.items():
             if not 0 <= number <= 2147483647:
                 raise ValueError(f"the id of {word!r} must lie in 0..2**31-1, not {number}")
             if isinstance(word, str):
-                text = word.encode("utf-8", "surrogatepass")
+                value = number
+                text = str.encode(word, "utf-8", "surrogatepass")
                 key.start = text
                 key.length = len(text)
-                hash_word(&key)
+                hash_word(&key, &self.table.key)
                 entry = wordtable_add(&self.table, &key)
                 if entry == NULL:
                     raise MemoryError
-                entry.value = number
+                entry.value = value
 
     def __len__(self):
         return len(self.mapping)
@@ -82,7 +97,7 @@ cdef class WordIndex:
             # First the ids of all words, -1 for unknown ones, with the sentence bounds among all words ...
             bounds[0] = 0
             while True:
-                token = next_token(&p, end, text.newlines, True, &batch[waiting])
+                token = next_token(&p, end, text.newlines, True, &self.table.key, &batch[waiting])
                 if token == TEXT_WORD:
                     length += 1
                     waiting += 1
@@ -128,8 +143,7 @@ cdef class WordCounter:
     """
 
     def __cinit__(self):
-        if wordtable_init(&self.table):
-            raise MemoryError
+        new_table(&self.table)
         self.min_reduce = 1
 
     def __dealloc__(self):
@@ -140,19 +154,25 @@ cdef class WordCounter:
 
     def count(self, TextReader reader not None, *, max_vocab_size=None, trim_rule=None, progress=None):
         """Count all that the reader has yet to read; call `progress` with the counter after every buffer."""
+        reader.begin()
+        try:
+            self.count_text(reader, max_vocab_size or 0, trim_rule, progress)
+        finally:
+            reader.busy = False
+
+    cdef int count_text(self, TextReader reader, size_t most, trim_rule, progress) except -1:
         cdef Word[WORD_BATCH] batch
         cdef const uint8_t *p
         cdef const uint8_t *end
         cdef Token token
         cdef int64_t length = 0
-        cdef size_t most = max_vocab_size or <size_t>-1
         cdef int waiting = 0, failed = 0
-        cdef bint bounded = bool(max_vocab_size), sentence_ends, crowded = False
+        cdef bint sentence_ends, crowded = False
         while not self.stop:
             p, end = reader.data + reader.position, reader.data + reader.valid
             with nogil:
                 while not failed:
-                    token = next_token(&p, end, reader.newlines, False, &batch[waiting])
+                    token = next_token(&p, end, reader.newlines, False, &self.table.key, &batch[waiting])
                     if token == TEXT_WORD:
                         waiting += 1
                         length += 1
@@ -160,14 +180,14 @@ cdef class WordCounter:
                         token == TEXT_LINE_ENDS or length == reader.max_sentence_length
                     )
                     # With a bound on the vocabulary, its size must be known at the end of every sentence.
-                    if waiting == WORD_BATCH or token == TEXT_ENDS or (sentence_ends and bounded):
+                    if waiting == WORD_BATCH or token == TEXT_ENDS or (sentence_ends and most):
                         failed = wordtable_count(&self.table, batch, waiting)
                         self.words += waiting
                         waiting = 0
                     if sentence_ends:
                         self.examples += 1
                         length = 0
-                        crowded = self.table.size > most
+                        crowded = most and self.table.size > most
                     if crowded or token == TEXT_ENDS:
                         break
             reader.start = reader.position = p - reader.data
@@ -183,8 +203,9 @@ cdef class WordCounter:
                 break
         if length:
             self.examples += 1
-            if self.table.size > most:
+            if most and self.table.size > most:
                 self.prune(trim_rule)
+        return 0
 
     def prune(self, trim_rule=None):
         """Drop words counted fewer than `min_reduce` times, or as `trim_rule` says; raise `min_reduce`."""
@@ -198,8 +219,9 @@ cdef class WordCounter:
         if trim_rule is not None:
             for i, (word, count) in enumerate(self.counts().items()):
                 keep[i] = keeps(word, count, self.min_reduce, trim_rule)
-        if wordtable_prune(&self.table, &keep[0]):
-            raise MemoryError
+        if len(keep_array) != <Py_ssize_t>self.table.size:
+            raise RuntimeError("trim_rule counted words while it was asked which to keep")
+        wordtable_prune(&self.table, &keep[0])
         self.min_reduce += 1
 
     def merge(self, WordCounter other not None):
@@ -213,8 +235,8 @@ cdef class WordCounter:
             for i in range(other.table.size):
                 theirs = other.table.entries + i
                 word.start = other.table.arena + theirs.offset
-                word.length, word.hash = theirs.length, theirs.hash
-                word.low, word.high = theirs.low, theirs.high
+                word.length = theirs.length
+                hash_word(&word, &self.table.key)
                 ours = wordtable_add(&self.table, &word)
                 if ours == NULL:
                     memory_short = True
@@ -238,6 +260,10 @@ cdef class WordCounter:
                 result[PyUnicode_DecodeUTF8(text, entry.length, "surrogatepass")] = entry.value
         return result
 
+    def longest_search(self):
+        """Return how many places of the table are looked at in vain, at most, before a word is found."""
+        return wordtable_longest_search(&self.table)
+
     def frequencies(self):
         """Return the counts alone, in the same order."""
         result = np.empty(self.table.size, np.int64)
@@ -256,10 +282,10 @@ cdef class WordCounter:
         for word in words:
             entry = NULL
             if isinstance(word, str):
-                text = word.encode("utf-8", "surrogatepass")
+                text = str.encode(word, "utf-8", "surrogatepass")
                 key.start = text
                 key.length = len(text)
-                hash_word(&key)
+                hash_word(&key, &self.table.key)
                 entry = wordtable_find(&self.table, &key)
             result.append(0 if entry == NULL else entry.value)
         return np.array(result, np.int64)

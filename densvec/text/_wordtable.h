@@ -19,6 +19,7 @@ typedef struct {
 } WordSlot;
 
 typedef struct {
+    HashKey key; /* of the hashes of all words that are looked up in it */
     WordSlot *slots;
     size_t mask; /* number of slots minus one; there are at least twice as many slots as entries */
     WordEntry *entries;
@@ -34,8 +35,11 @@ static inline void wordtable_free(WordTable *t) {
     memset(t, 0, sizeof *t);
 }
 
+/* Make a table of no words; its key must be set. */
 static inline int wordtable_init(WordTable *t) {
+    const HashKey key = t->key;
     memset(t, 0, sizeof *t);
+    t->key = key;
     t->mask = (1 << 14) - 1;
     t->slots = (WordSlot *)calloc(t->mask + 1, sizeof(WordSlot));
     return t->slots ? 0 : -1;
@@ -48,15 +52,21 @@ static inline void wordtable_place(WordTable *t, uint64_t hash, uint32_t entry) 
     t->slots[i].entry = entry + 1;
 }
 
-/* Empty the slots, make `slots` of them and place every entry again. */
-static inline int wordtable_rehash(WordTable *t, size_t slots) {
-    WordSlot *fresh = (WordSlot *)calloc(slots, sizeof(WordSlot));
+/* Place every entry anew in slots that are empty. */
+static inline void wordtable_place_all(WordTable *t) {
     size_t i;
+    for (i = 0; i < t->size; i++) wordtable_place(t, t->entries[i].hash, (uint32_t)i);
+}
+
+/* Double the slots; -1 when memory is short. */
+static inline int wordtable_widen(WordTable *t) {
+    const size_t slots = 2 * (t->mask + 1);
+    WordSlot *fresh = (WordSlot *)calloc(slots, sizeof(WordSlot));
     if (!fresh) return -1;
     free(t->slots);
     t->slots = fresh;
     t->mask = slots - 1;
-    for (i = 0; i < t->size; i++) wordtable_place(t, t->entries[i].hash, (uint32_t)i);
+    wordtable_place_all(t);
     return 0;
 }
 
@@ -79,10 +89,12 @@ static inline WordEntry *wordtable_find(const WordTable *t, const Word *w) {
 static WordEntry *wordtable_insert(WordTable *t, const Word *w) {
     WordEntry *e;
     if (t->size >= 0x7FFFFFFF) return NULL;
-    if (2 * (t->size + 1) > t->mask + 1 && wordtable_rehash(t, 2 * (t->mask + 1))) return NULL;
+    if (2 * (t->size + 1) > t->mask + 1 && wordtable_widen(t)) return NULL;
     if (t->size == t->entry_capacity) {
         size_t capacity = t->entry_capacity ? 2 * t->entry_capacity : 512;
-        WordEntry *entries = (WordEntry *)realloc(t->entries, capacity * sizeof(WordEntry));
+        WordEntry *entries;
+        if (capacity > SIZE_MAX / sizeof(WordEntry)) return NULL;
+        entries = (WordEntry *)realloc(t->entries, capacity * sizeof(WordEntry));
         if (!entries) return NULL;
         t->entries = entries;
         t->entry_capacity = capacity;
@@ -132,6 +144,18 @@ static inline void wordtable_prefetch(const WordTable *t, const Word *words, int
     }
 }
 
+/* How many slots a search passes at most before it finds a word of the table. */
+static inline size_t wordtable_longest_search(const WordTable *t) {
+    size_t i, longest = 0;
+    for (i = 0; i <= t->mask; i++) {
+        if (t->slots[i].entry) {
+            const size_t passed = (i - t->entries[t->slots[i].entry - 1].hash) & t->mask;
+            if (passed > longest) longest = passed;
+        }
+    }
+    return longest;
+}
+
 /* Add one to the value of each of n words; -1 when memory is short. */
 static inline int wordtable_count(WordTable *t, const Word *words, int n) {
     int i;
@@ -155,7 +179,7 @@ static inline void wordtable_values(const WordTable *t, const Word *words, int n
 }
 
 /* Drop the entries that keep[] denies and close the gaps, in entries and arena; the order stays. */
-static inline int wordtable_prune(WordTable *t, const uint8_t *keep) {
+static inline void wordtable_prune(WordTable *t, const uint8_t *keep) {
     size_t i, kept = 0, arena = 0;
     for (i = 0; i < t->size; i++) {
         if (keep[i]) {
@@ -168,7 +192,8 @@ static inline int wordtable_prune(WordTable *t, const uint8_t *keep) {
     }
     t->size = kept;
     t->arena_size = arena;
-    return wordtable_rehash(t, t->mask + 1);
+    memset(t->slots, 0, (t->mask + 1) * sizeof(WordSlot));
+    wordtable_place_all(t);
 }
 
 #endif

@@ -1,9 +1,11 @@
 """Reading text: the sentences are those of Python's own split, whatever the buffer, the bytes and the line lengths."""
 
+import codecs
 import io
 import tracemalloc
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -142,6 +144,52 @@ def test_strict_names_the_file_and_the_byte():
         blocks(source)
 
 
+@pytest.mark.parametrize("errors", ["replace", "ignore", "backslashreplace", "surrogateescape"])
+def test_repairing_bytes_needs_no_more_memory_than_reading_them(errors):
+    source = reader((b"\xff" * 9 + b" ") * 800_000, errors=errors)
+    tracemalloc.start()
+    words = sum(block.words for block in iter(lambda: source.next_block(10_000), None))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert words == (0 if errors == "ignore" else 800_000)
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("position", [10**6, -(10**6), 0])
+def test_a_handler_that_points_elsewhere_is_an_error(position):
+    codecs.register_error("densvec-test-handler", lambda error: ("?", position))
+    with pytest.raises(IndexError, match=f"position {position} for bytes at 0 of 3"):
+        blocks(reader(b"abc\xff e", errors="densvec-test-handler"))
+
+
+@pytest.mark.parametrize("claimed", [10**9, -3])
+def test_a_file_that_claims_to_have_read_what_it_was_not_asked_for_is_an_error(claimed):
+    class Liar(Dribble):
+        def readinto(self, view):
+            return claimed
+
+    with pytest.raises(OSError, match=f"liar: asked for .* {claimed}"):
+        TextReader([("liar", lambda: Liar(b"", 1))]).next_block(10)
+
+
+@pytest.mark.parametrize("again", [lambda r: r.next_block(1), lambda r: WordCounter().count(r)])
+def test_a_file_cannot_read_the_text_that_it_is_part_of(again):
+    class Snake(Dribble):
+        def readinto(self, view):
+            again(snake)
+            return super().readinto(view)
+
+    snake = TextReader([("snake", lambda: Snake(b"tail " * 100, 5))])
+    with pytest.raises(RuntimeError, match="read already"):
+        snake.next_block(1)
+
+
+@pytest.mark.parametrize("chunk_words", [0, -1, 2**31])
+def test_blocks_are_no_larger_than_their_positions_can_count(chunk_words):
+    with pytest.raises(ValueError, match=str(chunk_words)):
+        reader("a b").next_block(chunk_words)
+
+
 def test_an_unknown_error_handler_is_refused_at_once():
     with pytest.raises(LookupError, match="nonsense"):
         reader("", errors="nonsense")
@@ -213,6 +261,32 @@ def test_tables_hold_many_words_of_all_lengths():
     index = WordIndex({word: i + 5 for i, word in enumerate(words)})
     (block,) = blocks(reader(text), 10**9)
     assert index.encode(block).ids.tolist() == [*range(5, 60_005), *range(5, 60_005, 2)]
+
+
+def crafted_words(number):
+    """Words of sixteen letters that have one place in a table whose hash has no key (the one densvec had)."""
+    factor, second = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
+    first = np.uint64(16 * 0x9E3779B97F4A7C15 % 2**64)
+    inverse, half = np.uint64(pow(0xD6E8FEB86659FD93, -1, 2**64)), np.uint64(32)
+    rng = np.random.default_rng(0)
+    words = []
+    while len(words) < number:
+        low = rng.integers(97, 123, (1 << 18, 8), dtype=np.uint8)
+        wanted = rng.integers(0, 2**44, len(low), dtype=np.uint64) << np.uint64(20)  # the lowest bits are 0
+        mixed = (first ^ low.view(np.uint64)[:, 0]) * factor
+        mixed = (mixed ^ (mixed >> half)) * second
+        high = ((wanted ^ (wanted >> half)) * inverse ^ mixed)[:, None].view(np.uint8)
+        readable = ((high > 32) & (high < 127)).all(axis=1)
+        words += [bytes(word).decode() for word in np.hstack([low, high])[readable]]
+    return words[:number]
+
+
+def test_no_text_makes_the_words_of_a_table_crowd():
+    words = crafted_words(1000)
+    counter = WordCounter()
+    counter.count(reader("\n".join(words)))
+    assert list(counter.counts()) == words
+    assert counter.longest_search() < 100
 
 
 def test_merged_counters_count_the_texts_together():
