@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 Pairing: TypeAlias = Literal["paired", "shared"]
 
 PAIRINGS: tuple[str, str]
+MAX_WINDOW: int
+MAX_NEGATIVE: int
 
 class Block:
     ids: NDArray[np.int32]

@@ -6,6 +6,7 @@ from libc.math cimport ldexp
 import numpy as np
 
 PAIRINGS = ("paired", "shared")
+MAX_WINDOW = MAX_NEGATIVE = 1_000_000
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -406,14 +407,14 @@ cdef class Sampler:
             )
         if not (keep >= 0).all():
             raise ValueError(f"keep must hold probabilities, found {keep.min()}")
-        if not (noise >= 0).all() or not 0 < noise.sum() < np.inf:
-            raise ValueError("noise must hold finite, non-negative weights that are not all zero")
+        if not (noise >= 0).all() or not 1e-300 < noise.sum() < np.inf:  # or their shares would overflow
+            raise ValueError("noise must hold finite, non-negative weights that are not all (nearly) zero")
         if pairing not in PAIRINGS:
             raise ValueError(f"pairing must be one of {PAIRINGS}, not {pairing!r}")
-        if not 1 <= window <= 1000000:
-            raise ValueError(f"window must be between 1 and 1000000, not {window}")
-        if not 0 <= negative <= 1000000:
-            raise ValueError(f"negative must be between 0 and 1000000, not {negative}")
+        if not 1 <= window <= MAX_WINDOW:
+            raise ValueError(f"window must be between 1 and {MAX_WINDOW}, not {window}")
+        if not 0 <= negative <= MAX_NEGATIVE:
+            raise ValueError(f"negative must be between 0 and {MAX_NEGATIVE}, not {negative}")
         weighted = np.flatnonzero(noise)
         self.sole = weighted[0] if len(weighted) == 1 else -1
         self.size = keep.size

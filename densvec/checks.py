@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["check_covariance", "check_number", "check_pairing", "check_whole", "one_of"]
 
 
-def check_whole(name: str, value: Any, least: int) -> int:
+def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return a whole number as an int; integers of NumPy and floats without a fraction are taken as well.
 
     Examples
@@ -28,6 +28,8 @@ def check_whole(name: str, value: Any, least: int) -> int:
     whole = int(value)
     if whole < least:
         raise ValueError(f"{name}={value} is too small: it must be at least {least}")
+    if most is not None and whole > most:
+        raise ValueError(f"{name}={value} is too large: it must be at most {most}")
     return whole
 
 

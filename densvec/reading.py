@@ -7,10 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from densvec._corpus import MAX_WINDOW
 from densvec.types import Floats, Integers
 
 __all__ = ["MOST_EMPHASIS", "Reading", "Spans"]
+
+_SLACK = 1e-6
+"""For rounding: a word that lies `window` words away, all of them kept, is no longer read."""
 
 MOST_EMPHASIS = 10.0
 """Beyond this, nothing of the word itself would be left in what is sought for it."""
@@ -90,6 +95,8 @@ class Reading:
     def __post_init__(self) -> None:
         if self.window < 1:
             raise ValueError(f"window={self.window} is too small: it must be at least 1")
+        if self.window > MAX_WINDOW:
+            raise ValueError(f"window={self.window} is too large: it must be at most {MAX_WINDOW}")
         if not 0 <= self.nearness <= 1:
             raise ValueError(f"nearness={self.nearness} is not between 0 and 1")
         if not self.saturation > 0:
@@ -122,14 +129,8 @@ class Reading:
         keep : array of float
             For each word of the text, the probability that training would keep it; 1 where nothing is thinned.
         """
-        before = np.concatenate(
-            [[0.0], np.cumsum(keep, dtype=np.float64)]
-        )  # of each position, and of the end
-        # The words between j < i and i are j + 1 … i - 1; j is read if they keep less than `window`. The slack is
-        # for rounding: a word that lies `window` words away, all of them kept, is no longer read.
-        reach = self.window - 1e-6
-        first = np.maximum(np.searchsorted(before, before[centres] - reach, side="right") - 1, starts)
-        last = np.minimum(np.searchsorted(before, before[centres + 1] + reach, side="left"), stops)
+        before = _kept_before(keep)
+        first, last = self._ends(before, centres, starts, stops)
         lengths = last - first - 1
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         owners = np.repeat(np.arange(len(centres)), lengths)
@@ -141,6 +142,53 @@ class Reading:
             left, before[middle] - before[np.where(left, places + 1, 0)], before[places] - before[middle + 1]
         )
         return Spans(places, offsets, keep[places] * self.weights(1 + between))
+
+    def sizes(self, centres: Integers, starts: Integers, stops: Integers, keep: Floats) -> Integers:
+        """Return how many words `spans` would return for each centre."""
+        first, last = self._ends(_kept_before(keep), centres, starts, stops)
+        return last - first - 1
+
+    def around(self, asked: npt.NDArray[np.bool_], owners: Integers, keep: Floats) -> tuple[Integers, Floats]:
+        """Return what is read of texts that have several centres: each word counts once, from the nearest of them.
+
+        Memory and time follow the length of the texts, however many centres there are.
+
+        Parameters
+        ----------
+        asked : array of bool, shape (n,)
+            Which positions are centres.
+        owners : array of int, shape (n,)
+            The text of each position.
+        keep : array of float, shape (n,)
+            As in `spans`.
+
+        Returns
+        -------
+        places : array of int
+            Positions, ascending; centres are not among them, nor are texts without a centre.
+        weights : array of float
+        """
+        before, n, here = _kept_before(keep), len(asked), np.arange(len(asked))
+        left = np.maximum.accumulate(np.where(asked, here, -1))
+        right = np.minimum.accumulate(np.where(asked, here, n)[::-1])[::-1]
+        between = np.full(n, np.inf)
+        for nearest, there in ((left, left >= 0), (right, right < n)):
+            reached = np.flatnonzero(there & ~asked)
+            reached = reached[owners[nearest[reached]] == owners[reached]]
+            low, high = np.minimum(reached, nearest[reached]), np.maximum(reached, nearest[reached])
+            between[reached] = np.minimum(between[reached], before[high] - before[low + 1])
+        places = np.flatnonzero(between < self.window - _SLACK)
+        return places, keep[places] * self.weights(1 + between[places])
+
+    def _ends(
+        self, before: Floats, centres: Integers, starts: Integers, stops: Integers
+    ) -> tuple[Integers, Integers]:
+        """Return the first position that is read around each centre, and the one behind the last."""
+        # The words between j < i and i are j + 1 … i - 1; j is read if they keep less than `window`.
+        reach = self.window - _SLACK
+        first = np.maximum(np.searchsorted(before, before[centres] - reach, side="right") - 1, starts)
+        last = np.minimum(np.searchsorted(before, before[centres + 1] + reach, side="left"), stops)
+        return first, last
 
     def header(self) -> dict[str, Any]:
         """Return a JSON document that `from_header` understands."""
@@ -158,3 +206,8 @@ class Reading:
             bool(header["narrowing"]),
             float(header.get("emphasis", 1.0)),
         )
+
+
+def _kept_before(keep: Floats) -> Floats:
+    """Return how many words are kept before each position, and before the end."""
+    return np.concatenate([[0.0], np.cumsum(keep, dtype=np.float64)])

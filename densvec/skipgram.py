@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_pairing
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
@@ -32,7 +33,7 @@ __all__ = ["SkipGram"]
 class SkipGramParameters(SharedParameters):
     """The parameters of a skip-gram, with gensim's defaults."""
 
-    negative: int = whole(5, least=1)
+    negative: int = whole(5, least=1, most=MAX_NEGATIVE)
     ns_exponent: float | str = ns_exponent(0.75)
     shrink_windows: bool = anything(True)
     pairing: str = choice("paired", check_pairing)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_covariance
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel
@@ -37,7 +38,7 @@ START = 0.05
 class Word2GaussParameters(SharedParameters):
     """The parameters that only Word2Gauss has."""
 
-    negative: int = whole(30, least=1)
+    negative: int = whole(30, least=1, most=MAX_NEGATIVE)
     margin: float = number(5.0)
     energy: str = choice("kl", check_energy)
     covariance: str = choice("spherical", check_covariance)

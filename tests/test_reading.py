@@ -42,6 +42,25 @@ def test_spans_are_what_a_reader_finds_word_by_word(keep, window, nearness, data
         assert found == pytest.approx(read_by_hand(reading, keep, centre, start, stop))
 
 
+@given(keep=KEEPS, window=st.integers(1, 6), nearness=st.floats(0, 1), data=st.data())
+def test_around_several_centres_each_word_counts_from_the_nearest(keep, window, nearness, data):
+    reading, keep = Reading(window, nearness, thinned=True), np.array(keep)
+    asked = np.array(data.draw(st.lists(st.booleans(), min_size=len(keep), max_size=len(keep))))
+    owners = np.sort(data.draw(st.lists(st.integers(0, 2), min_size=len(keep), max_size=len(keep))))
+    expected = {}
+    for centre in np.flatnonzero(asked):
+        start, stop = (
+            np.searchsorted(owners, owners[centre], "left"),
+            np.searchsorted(owners, owners[centre], "right"),
+        )
+        for place, weight in read_by_hand(reading, keep, int(centre), int(start), int(stop)).items():
+            if not asked[place]:
+                expected[place] = max(weight, expected.get(place, 0.0))
+    places, weights = reading.around(asked, owners, keep)
+    assert places.tolist() == sorted(expected)
+    assert dict(zip(places.tolist(), weights.tolist(), strict=True)) == pytest.approx(expected)
+
+
 def test_text_that_is_not_thinned_is_read_as_the_kernel_reads_it():
     reading = Reading(window=3, nearness=1.0, saturation=5.0)
     spans = reading.spans(np.array([4]), np.array([0]), np.array([9]), np.ones(9))

@@ -50,19 +50,22 @@ class Growth(Tables):
         if attrs is None:
             attrs, types = list(self.expandos), [array.dtype for array in self.expandos.values()]
         for attr, asked in zip(attrs, types or [], strict=True):
-            kind, existing = _storage_type(asked), self.expandos.get(attr)
+            kind, existing = self._check_attribute(attr, asked), self.expandos.get(attr)
             if existing is None:
                 self.expandos[attr] = np.zeros(len(self), dtype=kind)
                 continue
-            if not np.issubdtype(kind, existing.dtype):
-                raise TypeError(
-                    f"attribute {attr!r} holds {existing.dtype}: a value of type {kind} does not fit"
-                )
             if len(existing) != len(self):
                 resized = np.zeros(len(self), dtype=existing.dtype)
                 kept = min(len(existing), len(self))
                 resized[:kept] = existing[:kept]
                 self.expandos[attr] = resized
+
+    def _check_attribute(self, attr: str, asked: Any) -> np.dtype[Any]:
+        """Return the type that values of this type are stored as; TypeError if the attribute cannot hold them."""
+        kind, existing = _storage_type(asked), self.expandos.get(attr)
+        if existing is not None and not np.issubdtype(kind, existing.dtype):
+            raise TypeError(f"attribute {attr!r} holds {existing.dtype}: a value of type {kind} does not fit")
+        return kind
 
     def set_vecattr(self, key: Any, attr: str, val: Any) -> None:
         """Set an attribute of a key.
@@ -198,6 +201,7 @@ class Growth(Tables):
         for attr, values in attributes.items():
             if len(values) != len(keys):
                 raise ValueError(f"{len(keys)} keys need as many values of {attr!r}: got {len(values)}")
+            self._check_attribute(attr, values.dtype)
 
         fresh: dict[Any, int] = {}  # new key -> which of the given rows is its
         known = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +13,15 @@ from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
-from densvec.keyed.tables import KEY_TYPES
+from densvec.keyed.tables import KEY_TYPES, refuse_bytes
 from densvec.reading import MOST_EMPHASIS, Reading
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats, Integers
 
 __all__ = ["Inference"]
 
-_POSITIONS_AT_ONCE = 1 << 16
-"""Positions of sentences whose windows are laid out together, which bounds the memory of long texts."""
+_WORDS_AT_ONCE = 1 << 20
+"""Words of windows that are laid out together, which bounds the memory of long texts and of wide windows."""
 
 _LEAST_KEEP = 1e-3
 """No word counts less than this, or windows would have no end among words that do not count."""
@@ -130,6 +130,7 @@ class Inference(Lookup):
     def _question(self, word: Any, context: Any, position: int | None = None) -> tuple[Any, Any, int | None]:
         """Return a word, the tokens of its context and its place among them."""
         _refuse_swapped(self, word, context, "(word, context)")
+        refuse_bytes(context)
         if isinstance(context, str):
             context = context.split()
         elif not isinstance(context, (list, tuple)):
@@ -143,20 +144,11 @@ class Inference(Lookup):
     ) -> tuple[Integers, Integers, Floats]:
         """Return what is read of texts, those of `asked` positions around them: rows, offsets and weights."""
         keep = self._keep(rows)
-        centres = np.flatnonzero(asked)
-        texts = owners[centres]
-        spans = self._reading().spans(centres, ends[texts], ends[texts + 1], keep)
-        bags = np.flatnonzero(~np.isin(owners, texts))
-        places = np.concatenate([spans.places, bags])
-        weights = np.concatenate([spans.weights, keep[bags]])
-        if len(np.unique(texts)) < len(
-            texts
-        ):  # several places in one text: each word counts once, from the nearest
-            order = np.lexsort((-weights, places))
-            order = order[np.concatenate([[True], np.diff(places[order]) > 0]) & ~asked[places[order]]]
-        else:
-            order = np.argsort(places, kind="stable")
-        places, weights = places[order], weights[order]
+        near, weights = self._reading().around(asked, owners, keep)
+        bags = np.flatnonzero(~np.isin(owners, owners[asked]))
+        places = np.concatenate([near, bags])
+        order = np.argsort(places, kind="stable")
+        places, weights = places[order], np.concatenate([weights, keep[bags]])[order]
         lengths = np.bincount(owners[places], minlength=len(ends) - 1)
         return rows[places], np.concatenate([[0], np.cumsum(lengths)]), weights
 
@@ -185,10 +177,10 @@ class Inference(Lookup):
         known = [self._sentence_rows(_tokens(sentence), skip_unknown) for sentence in sentences]
         ends = np.cumsum([0, *map(len, known)])
         tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
-        batches = []
-        for first in range(0, max(len(tokens), 1), _POSITIONS_AT_ONCE):
-            last = min(first + _POSITIONS_AT_ONCE, len(tokens))
-            batches.append(self._posteriors(tokens[first:last], *self._windows(tokens, ends, first, last)))
+        batches = [
+            self._posteriors(tokens[first:last], *self._windows(tokens, ends, first, last))
+            for first, last in self._portions(tokens, ends)
+        ]
         posteriors = batches[0] if len(batches) == 1 else _joined(batches)
         return [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
 
@@ -282,6 +274,21 @@ class Inference(Lookup):
             )
         return self.encoder
 
+    def _portions(self, tokens: Integers, ends: Integers) -> Iterator[tuple[int, int]]:
+        """Yield runs of positions of sentences whose windows hold a bounded number of words, or one position."""
+        positions = np.arange(len(tokens))
+        sentence = np.searchsorted(ends, positions, side="right") - 1
+        sizes = self._reading().sizes(positions, ends[sentence], ends[sentence + 1], self._keep(tokens))
+        held = np.concatenate([[0], np.cumsum(1 + sizes)])
+        first = 0
+        while True:
+            last = int(np.searchsorted(held, held[first] + _WORDS_AT_ONCE, side="right")) - 1
+            last = max(last, min(first + 1, len(tokens)))
+            yield first, last
+            if last == len(tokens):
+                return
+            first = last
+
     def _windows(
         self, tokens: Integers, ends: Integers, first: int, last: int
     ) -> tuple[Integers, Integers, Floats]:
@@ -342,6 +349,7 @@ class Inference(Lookup):
 
 
 def _tokens(context: str | Sequence[str]) -> Sequence[str]:
+    refuse_bytes(context)
     return context.split() if isinstance(context, str) else list(context)
 
 

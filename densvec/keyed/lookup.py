@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.keyed.tables import KEY_TYPES, Tables
+from densvec.keyed.tables import KEY_TYPES, Tables, refuse_bytes
 from densvec.pairwise import DensityTable
 from densvec.types import Floats
 
@@ -64,6 +64,7 @@ class Lookup(Tables):
             return item
         if isinstance(item, KEY_TYPES) or (isinstance(item, np.ndarray) and item.dtype.kind == "f"):
             return self._one_density(item)
+        refuse_bytes(item)
         return self.density(list(item))
 
     @staticmethod

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.keyed.tables import KEY_TYPES
+from densvec.keyed.tables import KEY_TYPES, refuse_bytes
 
 __all__ = ["Query", "parse_query"]
 
@@ -58,6 +58,7 @@ def _listed(given: Any, name: str) -> list[Any]:
         return list(given) if given.shape else [given]
     if isinstance(given, (list, np.ndarray)):
         return list(given)
+    refuse_bytes(given)
     raise TypeError(
         f"{name} must be a key, a vector, a Gaussian or a list of them: got {type(given).__name__}"
     )
@@ -66,6 +67,7 @@ def _listed(given: Any, name: str) -> list[Any]:
 def _checked(item: Any, name: str) -> Any:
     if isinstance(item, KEY_TYPES) or _is_vector(item) or (isinstance(item, Gaussian) and not item.shape):
         return item
+    refuse_bytes(item)
     raise TypeError(f"{name} has an item that is no key, vector, Gaussian or (item, weight): {item!r}")
 
 

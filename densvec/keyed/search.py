@@ -11,7 +11,7 @@ from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup, cosine, unit
 from densvec.keyed.queries import Query, parse_query
 from densvec.keyed.ranking import BestOfBlocks, best
-from densvec.keyed.tables import KEY_TYPES
+from densvec.keyed.tables import KEY_TYPES, refuse_bytes
 from densvec.pairwise import approximate_distances, distances, find_metric, row_blocks
 from densvec.types import Floats
 
@@ -183,6 +183,7 @@ class Search(Lookup):
         >>> [word for word, _ in wv.similar_by_vector([2.0, 1.1], topn=2)]
         ['dog', 'animal']
         """
+        refuse_bytes(vector)
         if not isinstance(vector, (*KEY_TYPES, Gaussian)):
             vector = np.asarray(vector)
         return self.most_similar(positive=[vector], topn=topn, restrict_vocab=restrict_vocab, metric=metric)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec.checks import check_covariance
+from densvec._corpus import MAX_WINDOW
+from densvec.checks import check_covariance, check_whole
 from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
 from densvec.pairwise import DensityTable, row_blocks
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     from densvec.keyed.hypernymy import HypernymyScale
     from densvec.keyed.subwords import SpellingModel
 
-__all__ = ["ENCODER", "KEY_TYPES", "Derived", "Tables"]
+__all__ = ["ENCODER", "KEY_TYPES", "Derived", "Tables", "refuse_bytes"]
 
 KEY_TYPES = (str, int, np.integer)
 """What names one key: a word, or the number of its row."""
+
+BYTES = (bytes, bytearray, memoryview)
+"""Text that was not decoded: their items are numbers, which would be taken for rows."""
 
 ENCODER = "encoder."
 """What the names of the encoder's arrays begin with, among those of all tables."""
@@ -80,7 +84,7 @@ class Tables:
         self.mapfile_path = mapfile_path
         self.lifecycle_events: list[dict[str, Any]] | None = []
         self.encoder = encoder
-        self.window = window
+        self.window = check_whole("window", window, 1, MAX_WINDOW)
         self.context_vectors = None
         self.subwords = None
         self.card = None
@@ -404,14 +408,18 @@ class Tables:
         index = self.key_to_index.get(key, -1)
         if index >= 0:
             return index
+        if isinstance(key, bool):
+            raise TypeError(f"{key} is neither a word nor the number of a row; {str(key)!r} would be a word")
         if isinstance(key, (int, np.integer)) and 0 <= key < len(self.index_to_key):
             return key  # type: ignore[return-value]  # a row number stands for itself
         if default is not None:
             return default
+        refuse_bytes(key)
         raise KeyError(f"Key '{key}' not present")
 
     def _rows(self, keys: Iterable[Any]) -> list[int]:
         """Return the rows of several keys; an unknown one is a KeyError."""
+        refuse_bytes(keys)
         return [self.get_index(key) for key in keys]
 
     # Lookup
@@ -462,3 +470,17 @@ class Tables:
         if self.encoder is not None:
             parts.append("encoder")
         return f"{type(self).__name__}<{', '.join(parts)}>"
+
+
+def refuse_bytes(words: Any) -> None:
+    """Say that words are text, not bytes.
+
+    Examples
+    --------
+    >>> refuse_bytes(b"the dog")
+    Traceback (most recent call last):
+    TypeError: b'the dog' is bytes, and words are text: decode it first, b'the dog'.decode()
+    """
+    if isinstance(words, BYTES):
+        shown = bytes(words[:40])
+        raise TypeError(f"{shown!r} is bytes, and words are text: decode it first, {shown!r}.decode()")

@@ -20,7 +20,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from densvec._corpus import MAX_NEGATIVE, MAX_WINDOW
 from densvec.checks import check_number, check_pairing, check_whole
+from densvec.text._text import MAX_BLOCK_WORDS
 
 __all__ = [
     "SharedParameters",
@@ -58,11 +60,11 @@ def parameter(default: Any, check: Check) -> Any:
     return field(default=default, metadata={"check": check})
 
 
-def whole(default: int | None, least: int) -> Any:
+def whole(default: int | None, least: int, most: int | None = None) -> Any:
     """Declare a whole number; None is allowed if it is the default."""
 
     def check(name: str, value: Any) -> int | None:
-        return None if value is None and default is None else check_whole(name, value, least)
+        return None if value is None and default is None else check_whole(name, value, least, most)
 
     return parameter(default, check)
 
@@ -202,7 +204,7 @@ class SharedParameters:
 
     vector_size: int = whole(100, least=1)
     alpha: float = number(0.025)
-    window: int = whole(5, least=1)
+    window: int = whole(5, least=1, most=MAX_WINDOW)
     min_count: int = whole(5, least=0)
     max_vocab_size: int | None = whole(None, least=0)
     sample: float = parameter("auto", _sample)  # "auto" until there is a vocabulary
@@ -211,13 +213,13 @@ class SharedParameters:
     min_alpha: float = number(0.0001)
     sg: int = parameter(1, _only(True, _SG))
     hs: int = parameter(0, _only(False, _HS))
-    negative: int = whole(20, least=1)
+    negative: int = whole(20, least=1, most=MAX_NEGATIVE)
     ns_exponent: float | str = ns_exponent("subsampled")
     cbow_mean: int = anything(1)
     epochs: int = whole(5, least=0)
     null_word: int = parameter(0, _only(False, _NULL_WORD))
     sorted_vocab: int = anything(1)
-    batch_words: int = whole(10_000, least=1)
+    batch_words: int = whole(10_000, least=1, most=MAX_BLOCK_WORDS)
     compute_loss: bool = anything(False)
     comment: str | None = anything(None)
     max_final_vocab: int | None = whole(None, least=1)

@@ -246,6 +246,10 @@ class Training(ModelState):
         """Return what opens the corpus at an epoch."""
         sentences, corpus_file = self._corpus
         counts = self.wv.expandos["count"]
+        if len(counts) != len(self.wv):
+            raise ValueError(
+                f"wv.expandos['count'] has {len(counts)} counts for {len(self.wv)} words: set one for each word"
+            )
         keep = keep_probabilities(counts, self.sample)
         sampler = Sampler(
             keep,

@@ -323,7 +323,7 @@ cdef void run(Step* step) noexcept nogil:
     cdef int first = 0, last, low, high, i
     windows = &step.windows
     while first < windows.n:
-        last = min(first + <int> TILE, windows.n)
+        last = first + min(<int> TILE, windows.n - first)
         low = first
         high = last
         for i in range(first, last):
@@ -517,9 +517,11 @@ cdef class Kernel:
 
     cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures):
         cdef Step step = self.bound
-        if not len(chunk.tokens) or not len(chunk.negatives):
+        if not 0 <= worker < len(self.workspaces):
+            raise IndexError(f"worker {worker} of {len(self.workspaces)}")
+        if not chunk.tokens.size or not chunk.negatives.size:
             return 0.0, 0.0, 0
-        _memory = find_windows(chunk, &step.windows, self.nearness)  # what the windows point into
+        _memory = find_windows(chunk, &step.windows, self.arrays["means"], self.nearness)  # what the windows point into
         cdef long long halo = min(<long long> step.windows.n, TILE + 2 * <long long> step.windows.widest)
         cdef Workspace workspace = self.workspaces[worker]
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)

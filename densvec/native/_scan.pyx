@@ -1,5 +1,6 @@
 """One diagonal density against all rows of a table, in one pass: no array as large as the table is made."""
 
+from libc.limits cimport INT_MAX
 from libc.stdlib cimport free, malloc
 
 from densvec.native._vector cimport REAL, best_instruction_set, loops_of
@@ -19,6 +20,8 @@ def kl_scores(const REAL[::1] mean, const REAL[::1] variance, const REAL[:, ::1]
     if (mean.shape[0] != size or variance.shape[0] != size
             or log_variances.shape[0] != rows or log_variances.shape[1] != size):
         raise ValueError("the arrays do not fit each other: (D,), (D,), (V, D), (V, D)")
+    if size > INT_MAX:
+        raise ValueError(f"{size} dimensions are too many: the loops count up to {INT_MAX}")
     if scores.shape[0] != rows:
         raise ValueError(f"{rows} rows need as many scores, not {scores.shape[0]}")
     loops = loops_of(best_instruction_set())

@@ -27,8 +27,23 @@ cdef inline size_t begin(object array):
     return array.ctypes.data
 
 
-cdef inline object find_windows(object chunk, Windows* windows, double nearness=0):  # OUT: windows
-    """Describe a chunk; return the memory that must outlive the description."""
+cdef inline int check_ids(object ids, size_t words) except -1:
+    """Refuse a chunk that names rows which tables of so many words do not have."""
+    cdef const int* numbers = <const int*> begin(ids)
+    cdef size_t count = ids.size, i
+    cdef unsigned int largest = 0  # as large as can be for an id below 0
+    with nogil:
+        for i in range(count):
+            largest = max(largest, <unsigned int> numbers[i])
+    if count and largest >= words:
+        raise ValueError(f"the chunk has ids from {ids.min()} to {ids.max()}, but the tables have {words} words")
+    return 0
+
+
+cdef inline object find_windows(object chunk, Windows* windows, object table, double nearness=0):  # OUT: windows
+    """Describe a chunk of words that a table has; return the memory that must outlive the description."""
+    check_ids(chunk.tokens, len(table))
+    check_ids(chunk.negatives, len(table))
     ends, pairs = np.empty((2, len(chunk.tokens)), np.int32), np.empty(len(chunk.tokens), np.int64)
     windows.n = <int> len(chunk.tokens)
     windows.tokens = <const int*> begin(chunk.tokens)
@@ -50,7 +65,7 @@ cdef inline object find_windows(object chunk, Windows* windows, double nearness=
             last = sentences[s + 1] - 1
             for i in range(first, last + 1):
                 windows.left[i] = max(first, i - windows.radii[i])
-                windows.right[i] = min(last, i + windows.radii[i])
+                windows.right[i] = i + min(last - i, windows.radii[i])
                 positives = windows.right[i] - windows.left[i]
                 windows.pair[i] = pair
                 pair += positives

@@ -246,7 +246,7 @@ cdef class Kernel:
 
     cdef tuple _run(self, chunk, Tables into, Descent descent, double longest):
         cdef Step step = self.bound
-        _memory = find_windows(chunk, &step.windows)  # what the windows point into
+        _memory = find_windows(chunk, &step.windows, self.arrays["means"])  # what the windows point into
         if step.windows.widest == 0 or step.windows.per == 0:
             return 0.0, 0
         count, dtype = step.windows.most_targets, number_type()

@@ -159,3 +159,15 @@ def test_covariance_must_be_known():
 def test_repr():
     assert repr(make()) == "KeyedDensities<vector_size=3, 5 keys, spherical, encoder>"
     assert str(KeyedDensities(7)) == "KeyedDensities<vector_size=7, 0 keys, means only>"
+
+
+@pytest.mark.parametrize(
+    "extras", [{"count": ["x"]}, {"count": [1], "new": [1, 2]}, {"new": [1], "count": ["x"]}]
+)
+def test_keys_are_added_with_all_of_their_attributes_or_not_at_all(extras):
+    wv = KeyedDensities(2)
+    wv.add_vectors(["a"], [[1.0, 2.0]], extras={"count": [3]})
+    with pytest.raises((TypeError, ValueError), match="count|new"):
+        wv.add_vectors(["b"], [[3.0, 4.0]], extras=extras)
+    assert (wv.index_to_key, wv.key_to_index, wv.vectors.tolist()) == (["a"], {"a": 0}, [[1.0, 2.0]])
+    assert {name: values.tolist() for name, values in wv.expandos.items()} == {"count": [3]}

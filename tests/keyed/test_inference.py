@@ -1,6 +1,8 @@
 """Words in context: what the encoder says, window by window."""
 
 import threading
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,9 +142,59 @@ def test_a_sentence_may_skip_unknown_words():
 def test_long_texts_cross_blocks(monkeypatch):
     text = [WORDS[i % 12] for i in range(100)]
     whole = WV.infer_sentences([text[:70], text[70:]])
-    monkeypatch.setattr("densvec.keyed.inference._POSITIONS_AT_ONCE", 16)
+    monkeypatch.setattr("densvec.keyed.inference._WORDS_AT_ONCE", 16)
     for one, other in zip(whole, WV.infer_sentences([text[:70], text[70:]]), strict=True):
         assert_same(one, other)
+
+
+@pytest.mark.parametrize("text", ["one sentence", "many sentences", "one word", "all words"])
+def test_the_memory_of_wide_windows_follows_the_text(monkeypatch, text):
+    """Windows as wide as can be, on 2,000 words: their windows hold four million words, none of them for long."""
+    monkeypatch.setattr("densvec.keyed.inference._WORDS_AT_ONCE", 1 << 15)
+    wide, words = make(window=1_000_000), [WORDS[i % 12] for i in range(2000)]
+    tracemalloc.start()
+    if text == "one sentence":
+        wide.infer(words)
+    elif text == "many sentences":
+        wide.infer_sentences([words[i : i + 20] for i in range(0, 2000, 20)])
+    elif text == "one word":
+        wide.encoder.reading = replace(wide.encoder.reading, thinned=True)
+        wide.infer(words, word="w3")
+    else:
+        wide.infer_posteriors([(word, words[:5]) for word in words])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda wv: wv[b"w1"],
+        lambda wv: wv[[b"w1"]],
+        lambda wv: wv[bytearray(b"w1")],
+        lambda wv: wv.density(b"w1"),
+        lambda wv: wv.kl_divergence(b"w1", "w2"),
+        lambda wv: wv.most_similar(b"w1"),
+        lambda wv: wv.most_similar([b"w1"]),
+        lambda wv: wv.similar_by_vector(b"w1"),
+        lambda wv: wv.infer(b"w1 w2"),
+        lambda wv: wv.infer(b"w1 w2", word="w3"),
+        lambda wv: wv.infer("w1 w2", word=b"w3"),
+        lambda wv: wv.infer_sentences([b"w1 w2"]),
+        lambda wv: wv.infer_posteriors([("w1", b"w1 w2")]),
+        lambda wv: wv.substitutes("w1", b"w1 w2"),
+    ],
+)
+def test_bytes_are_not_words(ask):
+    with pytest.raises(TypeError, match=r"is bytes, and words are text: decode it first, .*\.decode\(\)"):
+        ask(WV)
+
+
+@pytest.mark.parametrize("ask", [lambda wv: wv[True], lambda wv: wv.density(False), lambda wv: wv[[True]]])
+def test_truth_is_no_row(ask):
+    with pytest.raises(TypeError, match="neither a word nor the number of a row"):
+        ask(WV)
 
 
 def test_substitutes_are_ranked_by_kl():
