@@ -62,7 +62,8 @@ class Growth(Tables):
 
     def _check_attribute(self, attr: str, asked: Any) -> np.dtype[Any]:
         """Return the type that values of this type are stored as; TypeError if the attribute cannot hold them."""
-        kind, existing = _storage_type(asked), self.expandos.get(attr)
+        kind: np.dtype[Any] = _storage_type(asked)
+        existing = self.expandos.get(attr)
         if existing is not None and not np.issubdtype(kind, existing.dtype):
             raise TypeError(f"attribute {attr!r} holds {existing.dtype}: a value of type {kind} does not fit")
         return kind

@@ -521,7 +521,8 @@ cdef class Kernel:
             raise IndexError(f"worker {worker} of {len(self.workspaces)}")
         if not chunk.tokens.size or not chunk.negatives.size:
             return 0.0, 0.0, 0
-        _memory = find_windows(chunk, &step.windows, self.arrays["means"], self.nearness)  # what the windows point into
+        # what the windows point into
+        _memory = find_windows(chunk, &step.windows, self.arrays["means"], self.nearness)
         cdef long long halo = min(<long long> step.windows.n, TILE + 2 * <long long> step.windows.widest)
         cdef Workspace workspace = self.workspaces[worker]
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)

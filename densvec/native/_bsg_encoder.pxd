@@ -119,7 +119,8 @@ cdef inline void encode(Step* step) noexcept nogil:
             s.reads[i - first] = s.weightings + (i - first) * <size_t> (windows.widest + 1)
             weigh_context(step, i, s.reads[i - first])
         step.loops.relu_sum(
-            s.hidden + (i - first) * units, s.projected, s.projected + (2 * <size_t> s.slots[i - low] + 1) * units,
+            s.hidden + (i - first) * units, s.projected,
+            s.projected + (2 * <size_t> s.slots[i - low] + 1) * units,
             s.slots + windows.left[i] - low, s.reads[i - first], positive_count(windows, i) + 1,
             i - windows.left[i], 2 * units, units,
         )

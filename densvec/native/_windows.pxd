@@ -36,12 +36,15 @@ cdef inline int check_ids(object ids, size_t words) except -1:
         for i in range(count):
             largest = max(largest, <unsigned int> numbers[i])
     if count and largest >= words:
-        raise ValueError(f"the chunk has ids from {ids.min()} to {ids.max()}, but the tables have {words} words")
+        raise ValueError(
+            f"the chunk has ids from {ids.min()} to {ids.max()}, but the tables have {words} words"
+        )
     return 0
 
 
-cdef inline object find_windows(object chunk, Windows* windows, object table, double nearness=0):  # OUT: windows
+cdef inline object find_windows(object chunk, Windows* windows, object table, double nearness=0):
     """Describe a chunk of words that a table has; return the memory that must outlive the description."""
+    # OUT: windows
     check_ids(chunk.tokens, len(table))
     check_ids(chunk.negatives, len(table))
     ends, pairs = np.empty((2, len(chunk.tokens)), np.int32), np.empty(len(chunk.tokens), np.int64)

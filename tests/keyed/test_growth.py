@@ -167,7 +167,7 @@ def test_repr():
 def test_keys_are_added_with_all_of_their_attributes_or_not_at_all(extras):
     wv = KeyedDensities(2)
     wv.add_vectors(["a"], [[1.0, 2.0]], extras={"count": [3]})
-    with pytest.raises((TypeError, ValueError), match="count|new"):
+    with pytest.raises((TypeError, ValueError), match=r"count|new"):
         wv.add_vectors(["b"], [[3.0, 4.0]], extras=extras)
     assert (wv.index_to_key, wv.key_to_index, wv.vectors.tolist()) == (["a"], {"a": 0}, [[1.0, 2.0]])
     assert {name: values.tolist() for name, values in wv.expandos.items()} == {"count": [3]}
