@@ -35,6 +35,19 @@ BYTES = (bytes, bytearray, memoryview)
 ENCODER = "encoder."
 """What the names of the encoder's arrays begin with, among those of all tables."""
 
+_LOCKED = frozenset(
+    {
+        "_vectors",
+        "_log_variances",
+        "encoder",
+        "context_vectors",
+        "index_to_key",
+        "key_to_index",
+        "vector_size",
+    }
+)
+"""What must stay the same object while a model is trained."""
+
 
 @dataclass
 class Derived:
@@ -163,6 +176,23 @@ class Tables:
                 raise ValueError(f"attribute {name!r} has {len(values)} values for {count} words")
         made.expandos = given
         return made
+
+    # A model that is trained works on the tables of its ``wv`` themselves. To replace them, or the keys, would
+    # leave it training arrays that nobody sees; whoever only reads them, or writes into them, does no harm.
+
+    _in_training: int = 0  # the id of the object while it is trained: a copy of it is free
+
+    def _lock(self, locked: bool) -> None:
+        """Refuse other keys and tables from now on, or allow them again."""
+        self._in_training = id(self) if locked else 0
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _LOCKED and self._in_training == id(self):
+            raise RuntimeError(
+                "words and tables cannot be added, removed or replaced while the model is trained: do it before "
+                "train() or after it, or change a copy (copy.deepcopy(wv))"
+            )
+        super().__setattr__(name, value)
 
     def _set_keys(self, keys: Sequence[str], index: dict[str, int] | None = None) -> None:
         """Make these the keys, one for each row that the tables have or will have."""

@@ -110,7 +110,7 @@ class Saving(ModelState):
         return {
             "class": type(self).__name__,
             "parameters": {name: getattr(self, name) for name in self.parameter_names()},
-            "counters": {name: getattr(self, name) for name in COUNTERS},
+            "counters": {name: getattr(self, name) for name in (*COUNTERS, "epochs_trained")},
             "loss_history": [entry._asdict() for entry in self.loss_history],
             "lifecycle_events": self.lifecycle_events,
             "run": None if self._run is None else self._run.header(),
@@ -137,10 +137,11 @@ class Saving(ModelState):
         counters = field(header, "counters", dict)
         for name in COUNTERS:
             setattr(model, name, field(counters, name, type(getattr(model, name))))
-        model.loss_history = [_restore_loss(entry) for entry in field(header, "loss_history", list)]
+        field(counters, "epochs_trained", int)  # for readers of the header: the run knows them too
+        losses = [_restore_loss(entry) for entry in field(header, "loss_history", list)]
         model.lifecycle_events = _optional(header, "lifecycle_events", list)
         run = _optional(header, "run", dict)
-        model._run = None if run is None else _restore_run(run)
+        model._run = None if run is None else _restore_run(run, losses)
         model._corpus = (None, _optional(header, "corpus_file", str))
         model._provenance = header.get("provenance")
         model._restore_tensors(header, tensors)
@@ -203,7 +204,7 @@ def _restore_loss(entry: Any) -> EpochLoss:
     return EpochLoss(**fields)
 
 
-def _restore_run(run: dict[str, Any]) -> Run:
+def _restore_run(run: dict[str, Any], losses: list[EpochLoss]) -> Run:
     """Check a position in training, and return it."""
     field(run, "epochs", int, minimum=1)
     tally = field(run, "tally", dict)
@@ -218,4 +219,4 @@ def _restore_run(run: dict[str, Any]) -> Run:
             field(run, name, int, minimum=0)
     for name in ("loss", "hinge", "kl"):
         field(field(tally, "result", dict), name, float)
-    return Run.from_header(run)
+    return Run.from_header(run, losses)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, nullcontext
+from typing import Any, TypeVar
 
 from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
@@ -12,12 +14,31 @@ from densvec.model.layout import STATE, Layout
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
 from densvec.text.vocabulary import RawVocabulary
+from densvec.training import signals
 from densvec.training.backend import Backend
+from densvec.training.lock import OwnLock
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array, Corpus, CorpusFile, TrimRule
 
-__all__ = ["COUNTERS", "Corpus", "CorpusFile", "ModelState", "TrimRule"]
+__all__ = ["COUNTERS", "Corpus", "CorpusFile", "ModelState", "TrimRule", "alone"]
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def alone(method: F) -> F:
+    """Let a method that changes a model run alone: not while the model is trained, nor beside another such method.
+
+    Signals wait, so that no change is left half done; what takes long lets them in by `signals.undeferred`.
+    """
+
+    @functools.wraps(method)
+    def guarded(self: ModelState, *args: Any, **kwargs: Any) -> Any:
+        with signals.deferred(), self._alone(method.__name__):
+            return method(self, *args, **kwargs)
+
+    return guarded  # type: ignore[return-value]
 
 
 #: Counters that are saved with every model.
@@ -28,7 +49,6 @@ COUNTERS = (
     "total_train_time",
     "min_alpha_yet_reached",
     "effective_min_count",
-    "epochs_trained",
 )
 
 
@@ -47,12 +67,11 @@ class ModelState(SharedParameters, Lifecycle):
         self.total_train_time = 0.0
         self.min_alpha_yet_reached = float(self.alpha)
         self.effective_min_count = self.min_count
-        self.epochs_trained = 0
-        self.loss_history: list[EpochLoss] = []
         self.lifecycle_events = []
         self._raw = RawVocabulary({}, 0, 0)
         self._corpus: tuple[Corpus | None, CorpusFile | None] = (None, None)
-        self._run: Run | None = None
+        self._run: Run | None = None  # the position in training: what `train()` goes on from
+        self._lock = OwnLock()  # held while what is saved with a model changes as a whole, or is saved
         self._loop: Loop | None = None  # while training
         self._optimiser_state: dict[str, Array] | None = None
         self._constructor_callbacks: tuple[Any, ...] = ()
@@ -81,6 +100,24 @@ class ModelState(SharedParameters, Lifecycle):
         return 1.0
 
     # What its parts share.
+
+    @property
+    def epochs_trained(self) -> int:
+        """How many epochs the model was trained, over all calls of ``train()``."""
+        return 0 if self._run is None else self._run.number
+
+    @property
+    def loss_history(self) -> list[EpochLoss]:
+        """What each of these epochs gave: a copy, for the entries never change.
+
+        Examples
+        --------
+        >>> from densvec import BayesianSkipGram
+        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1, epochs=2)
+        >>> [entry.epoch for entry in model.loss_history]
+        [1, 2]
+        """
+        return [] if self._run is None else list(self._run.position.losses)
 
     @property
     def raw_vocab(self) -> dict[str, int]:
@@ -117,26 +154,74 @@ class ModelState(SharedParameters, Lifecycle):
         state = {name.removeprefix(STATE): a for name, a in arrays.items() if name.startswith(STATE)}
         self._optimiser_state = state or None
 
-    def _settle(self) -> None:
-        """Bring ``wv`` and the counters up to date with the backend."""
-        assert self._loop is not None
-        assert self._run is not None
-        self._loop.backend.synchronise()
-        self.wv.norms = None
-        alpha = self._run.alpha(self._run.tally.words, self._run.tally.examples)
-        self.min_alpha_yet_reached = min(self.min_alpha_yet_reached, alpha)
+    # What may happen at the same time.
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "wv" and self.__dict__.get("_loop") is not None:
+            raise RuntimeError("wv cannot be replaced while the model is trained: do it after train()")
+        super().__setattr__(name, value)
+
+    @contextmanager
+    def _alone(self, action: str) -> Iterator[None]:
+        """Refuse what would change the model while it is trained, or while another thread changes it."""
+        mine = (threading.current_thread(), action)
+        theirs = self.__dict__.setdefault("_occupied", mine)  # in one step: no two threads get theirs
+        if (
+            theirs is not mine and not theirs[0].is_alive()
+        ):  # a thread of the process that this one was forked from
+            theirs = self.__dict__["_occupied"] = mine
+            self._loop = None
+            self.wv._lock(False)
+        if theirs is not mine:
+            thread, other = theirs
+            if thread is mine[0] and "train" not in (action, other):
+                yield  # one step of a longer action
+                return
+            where = (
+                "in another thread"
+                if thread is not mine[0]
+                else "by this very call, from one of its callbacks"
+            )
+            raise RuntimeError(
+                f"{action}() cannot be called while {other}() is under way {where}: wait until it has ended"
+            )
+        try:
+            yield
+        finally:
+            del self.__dict__["_occupied"]
+
+    @contextmanager
+    def _standstill(self) -> Iterator[None]:
+        """Stand between two chunks, everything up to date, if the model is being trained; signals wait."""
+        with signals.deferred(), self._lock:
+            loop = self._loop
+            with nullcontext() if loop is None else loop.gate.pause():
+                if loop is not None:
+                    self._settle(loop)
+                yield
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        """Stand still between two chunks, everything up to date, if the model is being trained."""
-        loop = self._loop
-        if loop is None:
+        """Stand still for something that a signal may interrupt."""
+        with self._standstill(), signals.undeferred():
             yield
-            return
-        with loop.gate.pause():
-            self._settle()
-            self._optimiser_state = loop.backend.state()
-            yield
+
+    def _settle(self, loop: Loop) -> None:
+        """Bring ``wv``, the optimiser's state and the learning rate reached up to date with the backend."""
+        loop.backend.synchronise()
+        self.wv.norms = None
+        tally = loop.run.tally
+        self.min_alpha_yet_reached = min(
+            self.min_alpha_yet_reached, loop.run.alpha(tally.words, tally.examples)
+        )
+        self._optimiser_state = loop.backend.state() or None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Let copies be models that nobody trains."""
+        with self._standstill():
+            return {
+                name: value for name, value in self.__dict__.items() if name not in ("_occupied", "_loop")
+            } | {"_loop": None}
 
     def __str__(self) -> str:
         return (

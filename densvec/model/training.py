@@ -11,14 +11,15 @@ from typing import Any
 from densvec._corpus import Sampler
 from densvec.callbacks import call
 from densvec.model.layout import writable
-from densvec.model.state import Corpus, CorpusFile, ModelState
+from densvec.model.state import Corpus, CorpusFile, ModelState, alone
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
 from densvec.text.vocabulary import keep_probabilities, noise_weights
+from densvec.training import signals
 from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
 from densvec.training.progress import Progress
-from densvec.training.run import Run, Tally
+from densvec.training.run import EpochLoss, Position, Run, Tally
 
 __all__ = ["Training"]
 
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 class Training(ModelState):
     """The methods that train a model and say how it went."""
 
+    @alone
     def train(
         self,
         corpus_iterable: Corpus | None = None,
@@ -107,7 +109,6 @@ class Training(ModelState):
             return self
         if self.alpha > self.min_alpha_yet_reached and not run.tally.chunks and not run.epoch:
             logger.warning("Effective 'alpha' higher than previous training cycles")
-        self._run = run
         self._train(run, tuple(callbacks) or self._constructor_callbacks, report_delay)
         return self
 
@@ -184,6 +185,7 @@ class Training(ModelState):
             total_words=total_words,
             total_examples=total_examples,
             first_epoch=self.epochs_trained,
+            position=Position(losses=tuple(self.loss_history)),
         )
 
     def _check_ready(self) -> None:
@@ -197,46 +199,58 @@ class Training(ModelState):
     # Training them
 
     def _train(self, run: Run, callbacks: tuple[Any, ...], report_delay: float) -> None:
+        """Train what is left of a run. Signals are deferred: only callbacks, and the loop, let them interrupt."""
         self._own_arrays()
         backend = self._make_backend()
-        self._loop = Loop(
+        loop = Loop(
             run, backend, self._feeds(), workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale()
         )
+        with self._standstill():
+            self._run, self._loop = run, loop
+            self.wv._lock(True)
         progress = Progress(run, self.show_progress, report_delay)
         watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
 
         def on_chunk(tally: Tally, seconds: float) -> None:
             progress.chunk(tally, seconds)
-            call(watchers, "on_batch_end", self)
+            self._call(watchers, "on_batch_end")
 
         self.add_lifecycle_event("train", msg=f"training with {self.workers} workers", epochs=run.epochs)
         started = time.perf_counter()
         try:
             with thread_limits(backend, self.workers):
-                call(callbacks, "on_train_begin", self)
+                self._call(callbacks, "on_train_begin")
                 while not run.finished:
-                    call(callbacks, "on_epoch_begin", self)
-                    loss, tally = self._loop.epoch(on_chunk)
-                    self._settle()
-                    self.epochs_trained = run.number
-                    self.loss_history.append(loss)
+                    self._call(callbacks, "on_epoch_begin")
+                    tally = loop.epoch(on_chunk)
+                    with self._standstill():
+                        loss = run.complete_epoch()
                     progress.epoch(loss, tally)
-                    if math.isnan(loss.loss):
-                        logger.warning(
-                            "epoch %i had nothing to learn from: thinning by sample=%g left no two words of a "
-                            "sentence together; raise sample, or set sample=0 to keep all words",
-                            loss.epoch,
-                            self.sample,
-                        )
-                    call(callbacks, "on_epoch_end", self)
-                call(callbacks, "on_train_end", self)
+                    self._warn_of_nothing(loss)
+                    self._call(callbacks, "on_epoch_end")
+                self._call(callbacks, "on_train_end")
         finally:
-            self._settle()
-            self._optimiser_state = backend.state()
-            self._loop = None
-            self.total_train_time += time.perf_counter() - started
-            self.train_count += 1
+            with self._standstill():
+                self._loop = None
+                self.wv._lock(False)
+                self.total_train_time += time.perf_counter() - started
+                self.train_count += 1
             progress.close()
+
+    def _call(self, callbacks: Iterable[Any], hook: str) -> None:
+        """Call a hook of the callbacks, which signals may interrupt."""
+        if callbacks:
+            with signals.undeferred():
+                call(callbacks, hook, self)
+
+    def _warn_of_nothing(self, loss: EpochLoss) -> None:
+        if math.isnan(loss.loss):
+            logger.warning(
+                "epoch %i had nothing to learn from: thinning by sample=%g left no two words of a "
+                "sentence together; raise sample, or set sample=0 to keep all words",
+                loss.epoch,
+                self.sample,
+            )
 
     def _own_arrays(self) -> None:
         """Copy tables that cannot be trained in place, such as those mapped from a file."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from densvec.corpora import check_corpus
-from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule
+from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule, alone
 from densvec.text.vocabulary import (
     RawVocabulary,
     Vocabulary,
@@ -20,6 +20,7 @@ from densvec.text.vocabulary import (
     keep_probabilities,
     select,
 )
+from densvec.training import signals
 
 __all__ = ["VocabularyBuilding", "check_sources"]
 
@@ -39,6 +40,7 @@ def check_sources(sentences: Corpus | None, corpus_file: CorpusFile | None, pass
 class VocabularyBuilding(ModelState):
     """The methods that count words and choose those that the model will know."""
 
+    @alone
     def build_vocab(
         self,
         corpus_iterable: Corpus | None = None,
@@ -91,6 +93,7 @@ class VocabularyBuilding(ModelState):
         self.prepare_weights(update=update)
         self.add_lifecycle_event("build_vocab", update=update, trim_rule=str(trim_rule), **report)
 
+    @alone
     def build_vocab_from_freq(
         self,
         word_freq: Mapping[str, int],
@@ -130,6 +133,7 @@ class VocabularyBuilding(ModelState):
         self.prepare_weights(update=update)
         self.add_lifecycle_event("build_vocab_from_freq", update=update, trim_rule=str(trim_rule), **report)
 
+    @alone
     def scan_vocab(
         self,
         corpus_iterable: Corpus | None = None,
@@ -147,17 +151,19 @@ class VocabularyBuilding(ModelState):
         (4, 2)
         """
         check_sources(corpus_iterable, corpus_file)
-        raw = count_words(
-            corpus_iterable,
-            corpus_file,
-            progress_per=progress_per,
-            max_vocab_size=self.max_vocab_size,
-            trim_rule=trim_rule,
-            workers=workers or self.workers,
-        )
+        with signals.undeferred():
+            raw = count_words(
+                corpus_iterable,
+                corpus_file,
+                progress_per=progress_per,
+                max_vocab_size=self.max_vocab_size,
+                trim_rule=trim_rule,
+                workers=workers or self.workers,
+            )
         self._set_raw(raw)
         return raw.total_words, raw.sentence_count
 
+    @alone
     def prepare_vocab(
         self,
         update: bool = False,
@@ -209,6 +215,7 @@ class VocabularyBuilding(ModelState):
                 self.raw_vocab = {}
         return vocabulary.report(sample)
 
+    @alone
     def prepare_weights(self, update: bool = False) -> None:
         """Give every word its rows in the tables: fresh ones, or, with ``update``, only the new words."""
         if update:
@@ -216,14 +223,14 @@ class VocabularyBuilding(ModelState):
         else:
             self.init_weights()
 
+    @alone
     def init_weights(self) -> None:
         """Put all tables at the start of training, forgetting what was trained."""
         self._set_arrays(self.layout().start(len(self.wv.index_to_key), np.random.default_rng(self.seed)))
         self._run = None
-        self.epochs_trained = 0
-        self.loss_history = []
         self.min_alpha_yet_reached = float(self.alpha)
 
+    @alone
     def update_weights(self) -> None:
         """Give new words their rows; those of known words stay as they are."""
         known = len(self.wv.vectors)
@@ -267,6 +274,7 @@ class VocabularyBuilding(ModelState):
         )
         return report
 
+    @alone
     def reset_from(self, other_model: VocabularyBuilding) -> None:
         """Take over the vocabulary of another model, and start with fresh tables.
 

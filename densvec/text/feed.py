@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from densvec._corpus import Block, Chunk, Sampler
 from densvec.corpora import check_corpus, file_reader, log_replaced, text_reader
 from densvec.text._sentences import SentenceReader
-from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text._text import MAX_SENTENCE_LENGTH, TextBlock, TextReader
 from densvec.text._words import WordIndex
 
 __all__ = ["CHUNK_WORDS", "Feed"]
@@ -103,10 +103,18 @@ class Feed:
 
     def __next__(self) -> Chunk:
         """Return the next chunk."""
-        block = self._blocks.next()
-        if block is None:
+        taken = self.take()
+        if taken is None:
             raise StopIteration
-        return self.sampler.sample(block, self.epoch)
+        return self.chunk(taken)
+
+    def take(self) -> Any:
+        """Return what the next chunk is made of, which may have to be waited for; None at the end."""
+        return self._blocks.take()
+
+    def chunk(self, taken: Any) -> Chunk:
+        """Return the chunk of what `take` returned: the part of the work that threads can do side by side."""
+        return self.sampler.sample(self._blocks.block(taken), self.epoch)
 
     def close(self) -> None:
         """Stop reading; further calls of ``next()`` raise StopIteration."""
@@ -131,8 +139,11 @@ class Feed:
 class _Blocks(Protocol):
     """A source of encoded blocks for any number of threads."""
 
-    def next(self) -> Block | None:
-        """Return the next block, None at the end."""
+    def take(self) -> Any:
+        """Return what the next block is made of, None at the end."""
+
+    def block(self, taken: Any) -> Block:
+        """Return the block of what `take` returned."""
 
     def close(self) -> None:
         """Stop reading."""
@@ -153,32 +164,47 @@ class _TextBlocks:
         self._done = False
         self._error: BaseException | None = None
 
-    def next(self) -> Block | None:
+    def take(self) -> TextBlock | None:
         with self._lock:
-            if self._error is not None:
-                raise self._error
-            if self._done:
-                return None
             try:
+                return self._read()
+            finally:
+                if self._done:
+                    self._reader.close()
+
+    def _read(self) -> TextBlock | None:
+        if self._error is not None:
+            raise self._error
+        text = None
+        try:
+            while not self._done:
                 text = self._reader.next_block(self._chunk_words)
-                while text is not None and text.number < self._start:
-                    text = self._reader.next_block(self._chunk_words)
-            except BaseException as error:
-                self._error = error
-                self._reader.close()
-                raise
-            if text is None:
-                self._done = True
-                if self._corpus is not None:
-                    log_replaced(self._reader.replaced, self._corpus)
-                self._reader.close()
-                return None
-        return self._index.encode(text)
+                if text is None or text.number >= self._start:
+                    break
+        except BaseException as error:
+            self._error = error
+            self._done = True
+            raise
+        if self._done:  # closed meanwhile
+            return None
+        if text is None:
+            self._done = True
+            if self._corpus is not None:
+                log_replaced(self._reader.replaced, self._corpus)
+        return text
+
+    def block(self, taken: TextBlock) -> Block:
+        return self._index.encode(taken)
 
     def close(self) -> None:
-        with self._lock:
-            self._done = True
-            self._reader.close()
+        self._done = True
+        if self._lock.acquire(
+            blocking=False
+        ):  # else a thread is reading, perhaps for ever, and will close it
+            try:
+                self._reader.close()
+            finally:
+                self._lock.release()
 
 
 class _ProducedBlocks:
@@ -209,7 +235,10 @@ class _ProducedBlocks:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
-    def next(self) -> Block | None:
+    def block(self, taken: Block) -> Block:
+        return taken
+
+    def take(self) -> Block | None:
         with self._changed:
             if self._thread is None and not self._closed:
                 self._thread = threading.Thread(target=self._produce, name="densvec-feed", daemon=True)

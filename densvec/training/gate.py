@@ -1,46 +1,94 @@
-"""A pause for all workers, between two chunks."""
+"""Where workers get their chunks, one after another, and where they can be held back between two of them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 __all__ = ["Gate"]
 
+T = TypeVar("T")
+
 
 class Gate:
-    """Any number of workers pass through it, one chunk at a time; `pause` waits until none is inside."""
+    """Workers wait outside for their turn to take something, and are inside while they work on it.
+
+    Things are taken one at a time and in order, and whoever has taken one goes inside before the next is taken. So
+    whenever nobody is inside, the first so many things are done and no others. `pause` and `stop` wait for that.
+    Neither waits for a worker that is still waiting for something to take: that may last for ever.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
+        self._taking = False  # whether it is somebody's turn
         self._inside = 0
-        self._paused = False
+        self._pauses = 0
+        self._stopped = False
 
-    def __enter__(self) -> Gate:
+    @property
+    def stopped(self) -> bool:
+        """Whether nobody gets inside any more."""
+        return self._stopped
+
+    def enter(self, take: Callable[[], T | None]) -> T | None:
+        """Wait for the turn of this worker, and go inside with what `take` returns; None: it is over, stay outside."""
         with self._changed:
-            while self._paused:
-                self._changed.wait()
-            self._inside += 1
-        return self
+            self._changed.wait_for(lambda: self._stopped or not self._taking)
+            if self.stopped:
+                return None
+            self._taking = True
+        try:
+            taken = take()
+        except BaseException:
+            self._pass_on()
+            raise
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or not self._pauses)
+            self._pass_on()
+            if taken is not None and not self.stopped:
+                self._inside += 1
+                return taken
+        return None
 
-    def __exit__(self, *_: object) -> None:
+    def _pass_on(self) -> None:
+        """Let the next worker have its turn."""
+        with self._changed:
+            self._taking = False
+            self._changed.notify_all()
+
+    def leave(self) -> None:
+        """Go outside."""
         with self._changed:
             self._inside -= 1
+            self._changed.notify_all()
+
+    def hold(self) -> None:
+        """Let nobody inside until `release` is called, and wait until nobody is."""
+        with self._changed:
+            self._pauses += 1
+            self._changed.wait_for(lambda: not self._inside)
+
+    def release(self) -> None:
+        """Undo one `hold`."""
+        with self._changed:
+            self._pauses -= 1
             self._changed.notify_all()
 
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Keep all workers outside for as long as the context lasts."""
-        with self._changed:
-            while self._paused:
-                self._changed.wait()
-            self._paused = True
-            while self._inside:
-                self._changed.wait()
+        self.hold()
         try:
             yield
         finally:
-            with self._changed:
-                self._paused = False
-                self._changed.notify_all()
+            self.release()
+
+    def stop(self, wait: bool = True) -> None:
+        """Let nobody inside any more, and wait until nobody is."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+            if wait:
+                self._changed.wait_for(lambda: not self._inside)

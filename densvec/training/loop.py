@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol, TypeAlias
 
 from densvec._corpus import Chunk
 from densvec.text.feed import Feed
+from densvec.training import signals
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.gate import Gate
 from densvec.training.prefetch import Prefetched
-from densvec.training.run import EpochLoss, Run, Tally
+from densvec.training.run import Run, Tally
 
 __all__ = ["Loop", "thread_limits"]
+
+logger = logging.getLogger(__name__)
 
 #: Opens the corpus at an epoch, leaving out its first chunks.
 OpenFeed: TypeAlias = Callable[[int, int], Feed]
@@ -30,6 +36,12 @@ PREPARING = 1
 #: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens at most.
 LOSS_BOUND = 1e6
 
+#: Seconds after which the main thread looks for signals while no chunk is finished.
+ATTENTION = 0.1
+
+#: Seconds that workers are waited for that wait for a corpus themselves.
+PATIENCE = 2.0
+
 #: One chunk in this many is measured before it is trained on.
 MEASURED = 32
 
@@ -42,6 +54,7 @@ class Loop:
 
     The position in ``run`` moves on with every chunk. When training stops in the middle, by an error or by
     Ctrl-C, every chunk that was begun is finished, so that the position is exact and the run can be resumed.
+    Whoever calls `epoch` in the main thread defers signals (see `signals`): they are answered between two chunks.
     """
 
     def __init__(
@@ -55,137 +68,198 @@ class Loop:
     ) -> None:
         self.run = run
         self.backend = backend
-        self.gate = Gate()
+        self.gate = Gate()  # of the current epoch
+        self.forked = False  # whether this is a child process, whose workers stayed in its parent
         self._open_feed = open_feed
-        self._workers = workers
+        self._workers = workers if backend.concurrent else 1
         self._loss_bound = loss_bound
-        self._stop = threading.Event()
         self._counting = threading.Lock()
+        _loops.add(self)
 
-    def epoch(self, on_chunk: OnChunk) -> tuple[EpochLoss, Tally]:
-        """Train what is left of the current epoch; return its losses and its tally."""
-        run, tally = self.run, self.run.tally
-        earlier, started = tally.seconds, time.perf_counter()
+    def epoch(self, on_chunk: OnChunk) -> Tally:
+        """Train what is left of the current epoch, and return what was trained; `Run.complete_epoch` moves on."""
+        run = self.run
+        earlier, started = run.tally.seconds, time.perf_counter()
 
         def seconds() -> float:
             return earlier + time.perf_counter() - started
 
+        self.gate = Gate()
+        feed = self._open_feed(run.number, run.tally.chunks)
         try:
-            with self._open_feed(run.number, tally.chunks) as feed, self._source(feed) as source:
-                self._train(feed, source, lambda: on_chunk(tally, seconds()))
+            self._train(feed, lambda: on_chunk(run.tally, seconds()))
         finally:
-            tally.seconds = seconds()
-        return run.complete_epoch(), tally
+            run.count_seconds(seconds())
+        return run.tally
 
-    def _source(self, feed: Feed) -> AbstractContextManager[Iterator[tuple[Chunk, Any]]]:
-        """Return an iterator over chunks, each with what the backend makes of it beforehand."""
-        if self.backend.concurrent:
-            return nullcontext(_Unprepared(feed))
-        prepare = self.backend.prepare
-        return closing(Prefetched(feed, prepare, start=self.run.tally.chunks, threads=PREPARING))
-
-    def _train(self, feed: Feed, source: Iterator[tuple[Chunk, Any]], on_chunk: Callable[[], None]) -> None:
+    def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
-        self._stop.clear()
+        source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend.prepare)
         trained: queue.SimpleQueue[bool] = queue.SimpleQueue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
-        workers: list[_Worker] = []
-        running = self._workers if self.backend.concurrent else 1
+        gate = self.gate
+        workers = [
+            threading.Thread(
+                target=self._work,
+                args=(gate, source, number, trained, errors),
+                name=f"densvec-worker-{number}",
+                daemon=True,
+            )
+            for number in range(self._workers)
+        ]
         try:
-            for i in range(running):
-                workers.append(_Worker(i, lambda i: self._work(source, i, trained, errors)))
-                workers[-1].start()
+            for worker in workers:
+                worker.start()
+            running = len(workers)
             while running:
-                try:
-                    chunk = trained.get(timeout=0.5)  # where waits cannot be interrupted, Ctrl-C is seen here
-                except queue.Empty:
-                    continue
-                if chunk:
+                signals.deliver()
+                if self._take_report(trained):
                     on_chunk()
                 else:
                     running -= 1
         finally:
-            try:
-                self._end(feed, workers)
-            except (
-                KeyboardInterrupt
-            ):  # the workers finish their chunks all the same; the next one is obeyed at once
-                self._end(feed, workers)
-                raise
+            if not self.forked:
+                self._end(gate, source, workers)
         if errors:
             raise errors[0]
 
-    def _end(self, feed: Feed, workers: list[_Worker]) -> None:
+    def _take_report(self, trained: queue.SimpleQueue[bool]) -> bool:
+        """Wait until a worker has trained a chunk, or has ended (False); answer signals meanwhile."""
+        while not self.forked:
+            try:
+                return trained.get(timeout=ATTENTION)
+            except queue.Empty:
+                signals.deliver()
+        raise RuntimeError(
+            "this process was forked while the model was trained: the threads that train stayed in its parent. "
+            "The model can be used, saved and trained on here, once train() has ended by this error"
+        )
+
+    def _end(self, gate: Gate, source: _Source, workers: list[threading.Thread]) -> None:
         """Wait until the workers have finished the chunks they have begun; they begin no other."""
-        self._stop.set()
-        feed.close()
-        for worker in workers:
-            worker.end()
+        gate.stop()
+        source.close()
+        deadline = time.monotonic() + PATIENCE
+        started = [worker for worker in workers if worker.ident is not None]
+        for worker in started:
+            worker.join(max(0.0, deadline - time.monotonic()))
+        if any(worker.is_alive() for worker in started):  # it is outside the gate, and will never pass it
+            logger.warning(
+                "the corpus does not return from reading; the threads that wait for it are left behind"
+            )
 
     def _work(
         self,
-        source: Iterator[tuple[Chunk, Any]],
+        gate: Gate,
+        source: _Source,
         worker: int,
         trained: queue.SimpleQueue[bool],
         errors: list[BaseException],
     ) -> None:
-        run = self.run
         try:
-            while not self._stop.is_set():
-                with self.gate:
-                    taken = next(source, None)
-                    if taken is None:
-                        break
-                    chunk, prepared = taken
-                    alpha = run.alpha(chunk.words_before, run.tally.examples)
-                    measured = chunk.number % MEASURED == 0
-                    at_rest = self.backend.measure(prepared, worker) if measured else None
-                    result = self.backend.step(prepared, alpha, worker)
-                    check_loss(result, self._loss_bound)
-                    with self._counting:
-                        run.tally.add(chunk, result, at_rest)
+            while (taken := gate.enter(source.take)) is not None:
+                try:
+                    self._train_chunk(*source.finish(taken), worker)
+                except BaseException:
+                    gate.stop(wait=False)  # before another worker can come in
+                    raise
+                finally:
+                    gate.leave()
                 trained.put(True)
         except BaseException as error:  # it belongs to the thread that called train()
             errors.append(error)
-            self._stop.set()
+            gate.stop(wait=False)
         finally:
             trained.put(False)
 
+    def _train_chunk(self, chunk: Chunk, prepared: Any, worker: int) -> None:
+        """Train on one chunk, and count it."""
+        run = self.run
+        alpha = run.alpha(chunk.words_before, run.tally.examples)
+        measured = chunk.number % MEASURED == 0
+        at_rest = self.backend.measure(prepared, worker) if measured else None
+        result = self.backend.step(prepared, alpha, worker)
+        check_loss(result, self._loss_bound)
+        with self._counting:
+            run.count(chunk, result, at_rest)
 
-class _Worker(threading.Thread):
-    """A thread that can be waited for even if Ctrl-C came while it was being started."""
 
-    #: Seconds that a thread is given to begin; one that Ctrl-C kept from being made never does.
-    PATIENCE = 1.0
+class _Source(Protocol):
+    """What the workers take chunks from."""
 
-    def __init__(self, number: int, work: Callable[[int], None]) -> None:
-        super().__init__(name=f"densvec-worker-{number}", daemon=True)
-        self._number = number
-        self._work = work
-        self._begun = threading.Event()
+    def take(self) -> Any:
+        """Wait for what the next chunk is made of; None at the end. One worker at a time calls it."""
 
-    def run(self) -> None:
-        self._begun.set()
-        self._work(self._number)
+    def finish(self, taken: Any) -> tuple[Chunk, Any]:
+        """Return the chunk, and what the backend steps on."""
 
-    def end(self) -> None:
-        """Wait for the end of a thread whose `start` was called."""
-        if self._begun.wait(self.PATIENCE):
-            self.join()
+    def close(self) -> None:
+        """Stop reading."""
 
 
 class _Unprepared:
-    """Chunks that need no preparation; several threads may call ``next()``."""
+    """Chunks that need no preparation."""
 
     def __init__(self, feed: Feed) -> None:
+        self.take = feed.take
+        self.close = feed.close
         self._feed = feed
 
-    def __iter__(self) -> _Unprepared:
-        return self
-
-    def __next__(self) -> tuple[Chunk, Any]:
-        chunk = next(self._feed)
+    def finish(self, taken: Any) -> tuple[Chunk, Any]:
+        chunk = self._feed.chunk(taken)
         return chunk, chunk
+
+
+class _Prepared:
+    """Chunks that another thread prepares ahead."""
+
+    def __init__(self, feed: Feed, prepare: Callable[[Chunk], Any]) -> None:
+        self._feed = feed
+        self._prefetched = Prefetched(feed, prepare)
+
+    def take(self) -> Any:
+        return next(self._prefetched, None)
+
+    def finish(self, taken: Any) -> tuple[Chunk, Any]:
+        chunk, prepared = taken
+        return chunk, prepared
+
+    def close(self) -> None:
+        self._feed.close()
+        self._prefetched.close()
+
+
+# A process is forked between two chunks: its child finds whole tables, an exact position and no lock that a thread
+# which it does not have would hold.
+
+_loops: weakref.WeakSet[Loop] = weakref.WeakSet()
+_held: list[Gate] = []
+
+
+def _before_fork() -> None:
+    with signals.deferred():
+        for loop in list(_loops):
+            loop.gate.hold()
+            _held.append(loop.gate)
+
+
+def _after_fork_in_parent() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _after_fork_in_child() -> None:
+    _held.clear()
+    for loop in list(_loops):
+        loop.gate = Gate()
+        loop._counting = threading.Lock()
+        loop.forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
+    )
 
 
 def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:

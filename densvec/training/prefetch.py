@@ -1,53 +1,67 @@
-"""Chunks prepared by other threads while the device works on those before them."""
+"""Chunks prepared by another thread while the device works on those before them."""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from densvec._corpus import Chunk
 
 __all__ = ["Prefetched"]
 
-#: Chunks that each thread prepares ahead.
+#: Chunks that are prepared ahead.
 AHEAD = 2
 
 
 class Prefetched:
-    """Iterates over (chunk, prepared chunk) in the order of the corpus, whatever the number of threads."""
+    """Iterates over (chunk, prepared chunk) in the order of the corpus."""
 
-    def __init__(
-        self, feed: Iterator[Chunk], prepare: Callable[[Chunk], Any], *, start: int = 0, threads: int = 1
-    ) -> None:
+    def __init__(self, feed: Iterator[Chunk], prepare: Callable[[Chunk], Any]) -> None:
         self._feed = feed
         self._prepare = prepare
-        self._next = start
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="densvec-prepare")
-        self._ready: dict[int, tuple[Chunk, Any]] = {}
-        self._pending: deque[Future[tuple[Chunk, Any] | None]] = deque(
-            self._pool.submit(self._fetch) for _ in range(AHEAD * threads)
-        )
+        self._ready: deque[tuple[Chunk, Any]] = deque()
+        self._changed = threading.Condition()
+        self._ended = False  # nothing more is wanted, or will come
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="densvec-prepare", daemon=True)
+        self._thread.start()
 
     def __iter__(self) -> Prefetched:
         return self
 
     def __next__(self) -> tuple[Chunk, Any]:
-        while self._next not in self._ready:
-            if not self._pending:
-                raise StopIteration
-            fetched = self._pending.popleft().result()
-            if fetched is not None:
-                self._ready[fetched[0].number] = fetched
-                self._pending.append(self._pool.submit(self._fetch))
-        self._next += 1
-        return self._ready.pop(self._next - 1)
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._ended)
+            if self._ready:
+                self._changed.notify_all()
+                return self._ready.popleft()
+            if self._error is not None:
+                raise self._error
+            raise StopIteration
 
-    def close(self) -> None:
-        """Let the threads end; close the feed first."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+    def close(self, patience: float = 2.0) -> None:
+        """Let the thread end; close the feed first. If the corpus keeps it for longer, it is left behind."""
+        with self._changed:
+            self._ready.clear()
+            self._ended = True
+            self._changed.notify_all()
+        self._thread.join(patience)
 
-    def _fetch(self) -> tuple[Chunk, Any] | None:
-        chunk = next(self._feed, None)
-        return None if chunk is None else (chunk, self._prepare(chunk))
+    def _run(self) -> None:
+        try:
+            for chunk in self._feed:
+                prepared = self._prepare(chunk)
+                with self._changed:
+                    self._changed.wait_for(lambda: len(self._ready) < AHEAD or self._ended)
+                    if self._ended:
+                        return
+                    self._ready.append((chunk, prepared))
+                    self._changed.notify_all()
+        except BaseException as error:  # it belongs to the caller of next()
+            self._error = error
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from densvec.training.backend import StepResult
@@ -12,7 +12,7 @@ from densvec.training.backend import StepResult
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["EpochLoss", "Run", "Tally"]
+__all__ = ["EpochLoss", "Position", "Run", "Tally"]
 
 
 class EpochLoss(NamedTuple):
@@ -34,7 +34,7 @@ class EpochLoss(NamedTuple):
     running_loss: float = math.nan
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tally:
     """What has been trained of one epoch."""
 
@@ -52,15 +52,25 @@ class Tally:
         """Return loss, hinge and kl per centre: at rest, if they were measured, else while training."""
         return (self.at_rest if self.at_rest.centres else self.result).per_centre()
 
-    def add(self, chunk: Chunk, result: StepResult, at_rest: StepResult | None = None) -> None:
-        """Count one trained chunk, and its loss before that, if it was measured."""
-        if at_rest is not None:
-            self.at_rest += at_rest
-        self.chunks += 1
-        self.words += chunk.words
-        self.kept += len(chunk.tokens)
-        self.examples += chunk.examples
-        self.result += result
+    def plus(self, chunk: Chunk, result: StepResult, at_rest: StepResult | None = None) -> Tally:
+        """Return the tally with one more trained chunk, and its loss before that, if it was measured."""
+        return replace(
+            self,
+            chunks=self.chunks + 1,
+            words=self.words + chunk.words,
+            kept=self.kept + len(chunk.tokens),
+            examples=self.examples + chunk.examples,
+            result=self.result + result,
+            at_rest=self.at_rest if at_rest is None else self.at_rest + at_rest,
+        )
+
+
+class Position(NamedTuple):
+    """How far a run has come. It changes as a whole, in one assignment, so that it is never half of two."""
+
+    epoch: int = 0  # epochs of the run that are complete
+    tally: Tally = Tally()  # of the current epoch
+    losses: tuple[EpochLoss, ...] = ()  # of all epochs that the model was ever trained
 
 
 @dataclass
@@ -78,8 +88,17 @@ class Run:
     total_examples: int | None = None
     first_epoch: int = 0  # epochs that the model was trained before this run
     own: bool = False  # whether it is the model's own epochs, not those of a later call
-    epoch: int = 0  # epochs of this run that are complete
-    tally: Tally = field(default_factory=Tally)  # of the current epoch
+    position: Position = field(default_factory=Position)
+
+    @property
+    def epoch(self) -> int:
+        """Epochs of this run that are complete."""
+        return self.position.epoch
+
+    @property
+    def tally(self) -> Tally:
+        """What has been trained of the current epoch."""
+        return self.position.tally
 
     @property
     def finished(self) -> bool:
@@ -103,24 +122,35 @@ class Run:
         """Return the learning rate there: it falls linearly."""
         return self.start_alpha + (self.end_alpha - self.start_alpha) * self.progress(words, examples)
 
+    def count(self, chunk: Chunk, result: StepResult, at_rest: StepResult | None = None) -> None:
+        """Move on by one trained chunk; one thread at a time."""
+        self.position = self.position._replace(tally=self.tally.plus(chunk, result, at_rest))
+
+    def count_seconds(self, seconds: float) -> None:
+        """Say how long the current epoch has taken."""
+        self.position = self.position._replace(tally=replace(self.tally, seconds=seconds))
+
     def complete_epoch(self) -> EpochLoss:
         """Move on to the next epoch; return what this one gave."""
-        tally = self.tally
+        epoch, tally, losses = self.position
         loss, hinge, kl = tally.per_centre()
         speed = tally.words / tally.seconds if tally.seconds else math.inf
-        self.epoch += 1
-        self.tally = Tally()
         running, _, _ = tally.result.per_centre()
-        return EpochLoss(self.number, loss, hinge, kl, tally.words, speed, tally.seconds, running)
+        given = EpochLoss(self.number + 1, loss, hinge, kl, tally.words, speed, tally.seconds, running)
+        self.position = Position(epoch + 1, Tally(), (*losses, given))
+        return given
 
     def header(self) -> dict[str, Any]:
-        """Return a JSON document that `from_header` understands."""
-        return asdict(self)
+        """Return a JSON document that `from_header` understands; it leaves out the losses."""
+        header = {name: value for name, value in vars(self).items() if name != "position"}
+        return {**header, "epoch": self.epoch, "tally": asdict(self.tally)}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Run:
-        """Return the run of a document."""
-        tally = dict(header["tally"])
+    def from_header(cls, header: Mapping[str, Any], losses: Iterable[EpochLoss] = ()) -> Run:
+        """Return the run of a document, and of the losses of all epochs."""
+        rest = dict(header)
+        tally = dict(rest.pop("tally"))
         tally["result"] = StepResult(**tally["result"])
         tally["at_rest"] = StepResult(**tally.get("at_rest", {}))
-        return cls(**{**header, "tally": Tally(**tally)})
+        position = Position(rest.pop("epoch"), Tally(**tally), tuple(losses))
+        return cls(**rest, position=position)

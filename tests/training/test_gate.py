@@ -12,10 +12,11 @@ def test_a_pause_waits_for_the_workers_and_holds_them():
 
     def work():
         while not stop.is_set():
-            with gate:
-                inside.append(1)
-                time.sleep(0.001)
-                inside.pop()
+            gate.enter(lambda: 1)
+            inside.append(1)
+            time.sleep(0.001)
+            inside.pop()
+            gate.leave()
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

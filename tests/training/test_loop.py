@@ -18,7 +18,8 @@ def train(backend, run, workers=1, on_chunk=lambda tally, seconds: None):
     loop = Loop(run, backend, open_feed, workers=workers)
     losses = []
     while not run.finished:
-        losses.append(loop.epoch(on_chunk)[0])
+        loop.epoch(on_chunk)
+        losses.append(run.complete_epoch())
     return losses
 
 
