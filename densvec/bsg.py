@@ -40,7 +40,7 @@ class BayesianSkipGramParameters(SharedParameters):
     """What a Bayesian Skip-gram is told besides."""
 
     hidden_size: int = whole(None, least=1)
-    margin: float = number(5.0)
+    margin: float = number(8.0)
     covariance: str = choice("spherical", check_covariance)
     residual: bool = parameter(True, lambda name, value: bool(value))
     nearness: float = number(1.0)
@@ -101,7 +101,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}
         Contrast every context word with all negatives of its centre, or each with negatives of its own: the
-        paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0, kl_weight=1,
+        paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0, margin=5, kl_weight=1,
         sample=1e-4, hidden_size=vector_size, rates={"contrast": 3, "coverage": 0}``. See
         `densvec.training.settings.Objective`.
     residual : bool
@@ -187,7 +187,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         shrink_windows: bool = False,
         *,
         hidden_size: int | None = None,
-        margin: float = 5.0,
+        margin: float = 8.0,
         pairing: str = "shared",
         covariance: str = "spherical",
         residual: bool = True,

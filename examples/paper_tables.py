@@ -115,6 +115,7 @@ PAPER: Settings = {
     "negative": 1,
     "residual": False,
     "nearness": 0.0,
+    "margin": 5.0,
     "kl_weight": 1.0,
     "sample": 1e-4,
     "hidden_size": 100,

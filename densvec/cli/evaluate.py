@@ -23,10 +23,10 @@ examples:
   densvec evaluate model.dv --data data/eval --resamples 0 --json  # no intervals, under a second
   densvec evaluate model.dv --corpus text.txt                      # what needs only text
 
-The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with its .gold and
-lst.gold.candidates, entailment/bless.tsv, bbds.tsv, bless_direction.txt, bbds_direction.txt, and in
-context/ files in the formats of SCWS, CoSimLex (.tsv with a header) and WiC (dev.data.txt, dev.gold.txt). What is
-missing is left out."""
+The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with lst_all.gold and
+lst.gold.candidates, and others named likewise, entailment/bless.tsv, bbds.tsv, bless_direction.txt,
+bbds_direction.txt, hyperlex.txt, and in context/ files in the formats of SCWS, CoSimLex (.tsv with a header) and WiC
+(dev.data.txt, dev.gold.txt). What is missing is left out."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:

@@ -204,7 +204,8 @@ def lexical_substitution(
     path : str or path
         Sentences: ``lst_all.preprocessed``.
     gold, candidates : str or path, optional
-        By default ``lst_all.gold`` and ``lst.gold.candidates`` beside the sentences.
+        By default ``lst_all.gold`` and ``lst.gold.candidates`` beside the sentences: the name of the sentences,
+        and its part before the underscore.
     rankers : sequence of str, optional
         Of ``encoder`` (−KL[q(z|c,w) ‖ p(z|s)]), ``add`` and ``mult`` (Melamud et al. 2015, context words
         from the input vectors), ``add_output`` and ``mult_output`` (context words from `context_vectors`),
@@ -247,7 +248,7 @@ def lexical_substitution(
             raise ValueError(f"the ranker {name!r} is not possible with this model; {known}")
     sentences = os.fspath(path)
     gold = gold or f"{sentences.removesuffix('.preprocessed')}.gold"
-    candidates = candidates or os.path.join(os.path.dirname(sentences), "lst.gold.candidates")
+    candidates = candidates or _candidates_beside(sentences)
     instances = read_instances(sentences, read_gold(gold))
     problem = _Problem.build(lexicon, instances, read_candidates(candidates), os.fspath(candidates), window)
     gaps = {name: problem.gaps(scores_of(name, lexicon, problem.windows)) for name in rankers or usable}
@@ -346,6 +347,12 @@ def _known(lexicon: Lexicon, words: Sequence[str]) -> list[int]:
 
 def _first_known(lexicon: Lexicon, *words: str) -> int:
     return next((row for word in words if (row := lexicon.index(word)) >= 0), -1)
+
+
+def _candidates_beside(sentences: str) -> str:
+    """Return the file of candidates for sentences: ``lst.gold.candidates`` for ``lst_all.preprocessed``."""
+    directory, name = os.path.split(sentences)
+    return os.path.join(directory, f"{name.removesuffix('.preprocessed').split('_')[0]}.gold.candidates")
 
 
 def _candidates_of(instance: Instance, candidates: Mapping[str, list[str]], file: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from densvec.evaluation.bootstrap import DEFAULT_RESAMPLES, Bootstrap, Estimate, difference
@@ -30,11 +31,10 @@ from densvec.evaluation.similarity import SimilarityTable, word_similarities
 from densvec.evaluation.substitution import SubstitutionResult, lexical_substitution
 from densvec.evaluation.word_in_context import WordInContextResult, word_in_context
 
-__all__ = ["ENTAILMENT", "GRADED", "SUBSTITUTION", "Comparison", "Report", "evaluate_all"]
+__all__ = ["ENTAILMENT", "GRADED", "Comparison", "Report", "evaluate_all"]
 
 ENTAILMENT = ("bbds", "bless")
 GRADED = ("hyperlex",)
-SUBSTITUTION = ("lst_all", "lst_trial")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def evaluate_all(
     *,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = 0,
-    substitution: Sequence[str] = SUBSTITUTION,
+    substitution: Sequence[str] | None = None,
     corpus: Corpus | None = None,
     metrics: Sequence[str] = ("cosine",),
     sample: float | None = None,
@@ -166,8 +166,8 @@ def evaluate_all(
     wv : KeyedDensities, gensim KeyedVectors, a model of either, or a plain object
         See `densvec.evaluation.Lexicon` for what is used of it.
     data_dir : str or path, optional
-        Holds word-sim/EN-MC-30.txt and others, lexsub/lst_all.preprocessed (with .gold and
-        lst.gold.candidates), entailment/bbds.tsv, bless.tsv, bbds_direction.txt and bless_direction.txt,
+        Holds word-sim/EN-MC-30.txt and others, lexsub/lst_all.preprocessed (with lst_all.gold and
+        lst.gold.candidates) and others, entailment/bbds.tsv, bless.tsv, bbds_direction.txt and bless_direction.txt,
         and context/ with files in the formats of SCWS, CoSimLex and WiC under any name; a missing file's part is
         left out.
     context_vectors : array, optional
@@ -177,8 +177,9 @@ def evaluate_all(
         Of the bootstrap; 0 makes no intervals and takes well under a second.
     seed : int
         Of the bootstrap, and of what is drawn from `corpus`.
-    substitution : sequence of str
-        Parts of the lexical substitution data to run.
+    substitution : sequence of str, optional
+        Sets of lexical substitution to run, such as "lst_all"; by default all that lexsub/ holds, except for
+        lst_test, which is part of lst_all.
     corpus : path or iterable of token lists, optional
         A text, one sentence on each line, for merged words, entropy in context and explained dispersion. It is
         read four times.
@@ -219,6 +220,8 @@ def evaluate_all(
     root = os.fspath(data_dir)
     if not os.path.isdir(root):
         raise FileNotFoundError(f"{root}: no such directory of benchmarks")
+    if substitution is None:
+        substitution = _substitution_sets(os.path.join(root, "lexsub"))
     sentences = {name: os.path.join(root, "lexsub", f"{name}.preprocessed") for name in substitution}
     pairs = {name: os.path.join(root, "entailment", f"{name}.tsv") for name in ENTAILMENT}
     directed = {name: os.path.join(root, "entailment", f"{name}_direction.txt") for name in ENTAILMENT}
@@ -257,6 +260,14 @@ def evaluate_all(
             f"{root}: none of word-sim/, lexsub/, entailment/ and context/ holds a benchmark"
         )
     return report
+
+
+def _substitution_sets(directory: str) -> list[str]:
+    """Return the sets of lexical substitution that a directory holds; a part of one that is there is left out."""
+    names = {
+        path.stem for path in Path(directory).glob("*.preprocessed") if path.with_suffix(".gold").exists()
+    }
+    return sorted(names - {"lst_test"} if "lst_all" in names else names)
 
 
 def _in_texts(

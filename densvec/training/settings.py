@@ -77,7 +77,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .075, .075, .0375, .0225, .05 and 3e-4.
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .075, .075, .045, .0225, .05 and 3e-4.
 
     Log-variances have three: ``log_variance`` for what the word's own posteriors say of them, ``contrast`` for
     the hinge, where the word is a context word or a negative, and ``coverage``. *Coverage* means that a word's
@@ -96,7 +96,7 @@ class Rates:
 
     mean: float = 3.0
     log_variance: float = 3.0
-    contrast: float = 1.5
+    contrast: float = 1.8
     coverage: float = 0.9
     embedding: float = 2.0
     encoder: float = 0.012

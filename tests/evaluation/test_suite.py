@@ -173,3 +173,18 @@ def test_text_alone_is_enough(tmp_path):
         evaluate_all(wv)
     with pytest.raises(TypeError, match="read several times"):
         evaluate_all(wv, corpus=iter([["dog"]]))
+
+
+def test_every_set_of_lexical_substitution_is_run_with_its_own_candidates(data_dir):
+    lexsub = data_dir / "lexsub"
+    (lexsub / "coinco_dev.preprocessed").write_text("bright.J\t1\t1\ta bright lamp\n")
+    (lexsub / "coinco_dev.gold").write_text("bright.J 1 :: clever 2;\n")
+    (lexsub / "coinco.gold.candidates").write_text("bright.J::clever;shiny;dog\n")
+    for name in ("lst_test.preprocessed", "lst_test.gold"):  # part of lst_all: not run again
+        (lexsub / name).write_bytes((lexsub / name.replace("test", "all")).read_bytes())
+    (lexsub / "alone.preprocessed").write_text("without gold")
+    report = evaluate_all(densities(), data_dir, resamples=0)
+    assert list(report.substitution) == ["coinco_dev", "lst_all"]
+    assert list(evaluate_all(densities(), data_dir, resamples=0, substitution=["lst_test"]).substitution) == [
+        "lst_test"
+    ]
