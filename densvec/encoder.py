@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.files.compact import Rows
-from densvec.reading import Reading
+from densvec.reading import MOST_NARROWING, Reading
 from densvec.types import Floats, Integers
 
 __all__ = ["LOG_VARIANCE_BOUNDS", "Encoder"]
@@ -31,9 +31,9 @@ class Encoder:
 
     For a centre word w with the context words c_1 … c_C, and R the embeddings:
     h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer), mean = h·mean_head + mean_bias, log-variance =
-    h·variance_head + variance_bias, or the prior's less log(1 + h·|variance_head|) where the reading is narrowing;
-    clipped to :data:`LOG_VARIANCE_BOUNDS`. The weights a_j and the scale s are those of the `reading`, 1 in the
-    paper.
+    h·variance_head + variance_bias. Where the reading is narrowing, the log-variance is the prior's less
+    log(1 + x/(1 + 2x)), with x = h·|variance_head|/s. Log-variances are clipped to :data:`LOG_VARIANCE_BOUNDS`. The
+    weights a_j and the scale s are those of the `reading`, 1 in the paper.
 
     Parameters
     ----------
@@ -151,9 +151,13 @@ class Encoder:
         log_variances : numpy.ndarray, shape (n, 1) or (n, D)
         """
         centres, contexts, offsets = (np.asarray(a, dtype=np.int64) for a in (centres, contexts, offsets))
-        hidden = self._hidden(centres, contexts, offsets, self._scaled(offsets, weights))
+        scales = self._scales(offsets, weights)
+        hidden = self._hidden(centres, contexts, offsets, _factors(offsets, weights, scales))
         if self.reading.narrowing:
-            log_variances = -np.log1p(hidden @ np.abs(self.variance_head))
+            told = hidden @ np.abs(self.variance_head)
+            if scales is not None:
+                told /= scales[:, None]
+            log_variances = -np.log1p(told / (1 + told / MOST_NARROWING))
         else:
             log_variances = hidden @ self.variance_head + self.variance_bias
         means = hidden @ self.mean_head + self.mean_bias
@@ -164,16 +168,15 @@ class Encoder:
             log_variances += priors[1]
         return means, np.clip(log_variances, *LOG_VARIANCE_BOUNDS)
 
-    def _scaled(self, offsets: Integers, weights: Floats | None) -> Floats | None:
-        """Return the factor of every context word in its window's sum; None where all are 1."""
+    def _scales(self, offsets: Integers, weights: Floats | None) -> Floats | None:
+        """Return what each window's sum is multiplied by; None where that is 1."""
         if np.isinf(self.reading.saturation):
-            return weights
-        lengths = np.diff(offsets)
+            return None
         if weights is None:
-            return np.repeat(self.reading.scale(lengths), lengths)
-        sums = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
-        factors: Floats = weights * np.repeat(self.reading.scale(np.diff(sums[offsets])), lengths)
-        return factors
+            totals = np.diff(offsets).astype(np.float64)
+        else:
+            totals = np.diff(np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])[offsets])
+        return self.reading.scale(totals).astype(self.mean_head.dtype)
 
     def _hidden(
         self, centres: Integers, contexts: Integers, offsets: Integers, factors: Floats | None
@@ -212,6 +215,14 @@ class Encoder:
         """Project the distinct ones among `words`; return their rows and, for each word, which row is its."""
         distinct, row_of = _distinct(words, len(self.embeddings))
         return self.embeddings[distinct] @ layer, row_of
+
+
+def _factors(offsets: Integers, weights: Floats | None, scales: Floats | None) -> Floats | None:
+    """Return the factor of every context word in its window's sum; None where all are 1."""
+    if scales is None:
+        return weights
+    of_words = np.repeat(scales, np.diff(offsets))
+    return of_words if weights is None else weights * of_words
 
 
 def _sum_of_relus(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from densvec._version import __version__
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.files.atomic import atomic_write
+from densvec.reading import MOST_NARROWING
 from densvec.search.extras import needs
 
 if TYPE_CHECKING:
@@ -118,14 +119,18 @@ def _posteriors(graph: _Graph, wv: KeyedDensities, encoder: Encoder) -> None:
         saturation = graph.weight("saturation", np.array(reading.saturation, np.float32))
         full = graph.weight("full", np.array(2 * reading.window + reading.saturation, np.float32))
         total = add("Add", add("ReduceSum", factors, one, keepdims=1), saturation)
-        factors = add("Mul", factors, add("Div", full, total))
+        scale = add("Div", full, total)
+        factors = add("Mul", factors, scale)
     hidden = add("ReduceSum", add("Mul", terms, add("Unsqueeze", factors, last)), one, keepdims=0)
     mean = add("Add", add("MatMul", hidden, "mean_head"), "mean_bias")
     if reading.narrowing:
         unit = graph.weight("unit", np.array(1, np.float32))
-        log_variance = add(
-            "Neg", add("Log", add("Add", add("MatMul", hidden, add("Abs", "variance_head")), unit))
-        )
+        told = add("MatMul", hidden, add("Abs", "variance_head"))
+        if np.isfinite(reading.saturation):
+            told = add("Div", told, scale)
+        most = graph.weight("most_narrowing", np.array(MOST_NARROWING, np.float32))
+        gain = add("Div", told, add("Add", add("Div", told, most), unit))
+        log_variance = add("Neg", add("Log", add("Add", gain, unit)))
     else:
         log_variance = add("Add", add("MatMul", hidden, "variance_head"), "variance_bias")
     prior_mean, prior_log_variance = (

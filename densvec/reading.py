@@ -12,7 +12,10 @@ import numpy.typing as npt
 from densvec._corpus import MAX_WINDOW
 from densvec.types import Floats, Integers
 
-__all__ = ["MOST_EMPHASIS", "Reading", "Spans"]
+__all__ = ["MOST_EMPHASIS", "MOST_NARROWING", "Reading", "Spans"]
+
+MOST_NARROWING = 0.5
+"""By how much of the prior's precision a narrowing posterior's can exceed it."""
 
 _SLACK = 1e-6
 """For rounding: a word that lies `window` words away, all of them kept, is no longer read."""
@@ -62,8 +65,9 @@ class Reading:
     thinned : bool
         Whether words count by their probability of staying in the thinned text.
     narrowing : bool
-        Whether a posterior's variance is its prior's over 1 + h·|variance_head|, so that contexts can only narrow
-        it, instead of what the head and its bias give.
+        Whether a posterior's variance is its prior's over 1 + x/(1 + 2x), with x = Σ_j a_j relu(…)·|variance_head|,
+        instead of what the head and its bias give. So every word that is read narrows it further, and all of them
+        together never to less than two thirds.
     emphasis : float
         How far substitutes are sought: their posterior's mean lies this many times as far from the prior's as the
         context has moved it. A posterior is a belief, and a careful one; what tells substitutes apart is the part
@@ -89,8 +93,8 @@ class Reading:
 
     @classmethod
     def of_thinned_text(cls, window: int, nearness: float) -> Reading:
-        """Return how a model reads by default: thinned, narrowing, and half said after three words of a window of 5."""
-        return cls(window, nearness, saturation=0.6 * window, thinned=True, narrowing=True, emphasis=1.5)
+        """Return how a model reads by default: thinned, narrowing, and half said after two words of a window of 5."""
+        return cls(window, nearness, saturation=0.4 * window, thinned=True, narrowing=True, emphasis=1.5)
 
     def __post_init__(self) -> None:
         if self.window < 1:

@@ -206,6 +206,19 @@ def test_a_paragraph_settles(model):
     assert len(nearest[0] & nearest[1]) >= 3
 
 
+@given(data=st.data())
+def test_every_word_that_is_read_narrows_a_posterior_further_but_not_without_end(model, data):
+    wv = model.wv
+    word, *context = data.draw(
+        st.lists(st.sampled_from(wv.index_to_key), min_size=2, max_size=12, unique=True)
+    )
+    fewer, more = (float(wv.infer(words, word).variance[0]) for words in (context[:-1], context))
+    assert more <= fewer
+    if wv.infer(context, word) != wv.infer(context[:-1], word):
+        endless = float(wv.infer(context * 200, word).variance[0])
+        assert 2 / 3 * wv.density(word).variance[0] < endless <= more
+
+
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_the_more_telling_words_the_surer_on_every_seed(seed):
     model = BayesianSkipGram(toy_language(3000), vector_size=20, alpha=0.05, epochs=5, workers=1, seed=seed)

@@ -24,7 +24,7 @@ from densvec.native._windows cimport (
 import numpy as np
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
-from densvec.reading import Reading
+from densvec.reading import MOST_NARROWING, Reading
 from densvec.training.settings import (
     ADAGRAD_EPSILON, ADAM_BETAS, ADAM_EPSILON, LOG_VARIANCE_STEP, PRIOR_LOG_VARIANCE_BOUNDS, SCORED,
     SHRINKAGE,
@@ -180,7 +180,7 @@ cdef void cover(Step* step, int positives, REAL* sums) noexcept nogil:  # INOUT:
 
 
 cdef void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: scratch.narrowing
-    """Replace what centre i's posterior narrows its prior by with the slope of its score (see `Objective`).
+    """Replace what centre i's posterior narrows its prior by with the slope of its score by its column.
 
     The words just outside the window, which the posterior has not read, lie at squared distances x from its
     mean and x_w from its prior's. With r the ratio of its variance to the prior's, the score is
@@ -209,14 +209,14 @@ cdef void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: scratch.n
         loops.distances(squares, s.addresses, mean, beyond, D)
         for k in range(beyond):
             x += squares[k]
-        s.narrowing[0] = <REAL> (x / total - 1 / s.narrowing[0])
+        s.narrowing[0] = <REAL> (x / total - 1 / s.narrowing[0]) * s.narrowing_slope[0]
     else:
         for d in range(D):
             x = x_w = 0
             for k in range(beyond):
                 x += (s.addresses[k][d] - mean[d]) * (s.addresses[k][d] - mean[d])
                 x_w += (s.addresses[k][d] - prior[d]) * (s.addresses[k][d] - prior[d])
-            s.narrowing[d] = <REAL> ((x - x_w / s.narrowing[d]) * D / total)
+            s.narrowing[d] = <REAL> ((x - x_w / s.narrowing[d]) * D / total) * s.narrowing_slope[d]
 
 
 cdef void compare(Step* step) noexcept nogil:
@@ -400,10 +400,11 @@ cdef class Workspace:
         s.inputs = numbers(halo, E)
         s.projected, s.d_projected = numbers(halo, 2 * units), numbers(halo, 2 * units)
         s.weightings, s.reads = numbers(TILE, rows), <REAL**> room(TILE, 1, sizeof(REAL*))
+        s.scales = numbers(TILE)
         s.hidden = numbers(TILE, units)
         s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
         s.variance, s.steepness = numbers(spread), numbers(spread)
-        s.prior_variance, s.narrowing = numbers(spread), numbers(spread)
+        s.prior_variance, s.narrowing, s.narrowing_slope = numbers(spread), numbers(spread), numbers(spread)
         for w in range(WEIGHTS):
             s.d_weights[w] = numbers(step.lengths[w])
         s.rows = integers(rows)
@@ -459,7 +460,7 @@ cdef class Kernel:
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
         reading = reading or Reading()
         step.window, step.nearness, step.saturation = reading.window, reading.nearness, reading.saturation
-        step.narrows = reading.narrowing
+        step.narrows, step.most_narrowing = reading.narrowing, MOST_NARROWING
         step.low, step.high = LOG_VARIANCE_BOUNDS
         step.tables = self._tables(arrays)
         cdef Optimiser* optimiser = &step.optimiser

@@ -4,7 +4,7 @@ A tile's encoder is a few matrix products: the layer is linear before the relu, 
 projected once and a (centre, context) pair costs one vector addition.
 """
 
-from libc.math cimport fabs, isinf, log1p
+from libc.math cimport fabs, isinf, log
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
@@ -63,20 +63,21 @@ cdef inline bint same_window(const Windows* windows, int i, int j) noexcept nogi
     return windows.left[i] - i == windows.left[j] - j and windows.right[i] - i == windows.right[j] - j
 
 
-cdef inline void weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
-    """Say how much each position of centre i's window counts in its sum; see `densvec.reading.Reading`."""
+cdef inline REAL weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
+    """Say how much each position of centre i's window counts in its sum, and by which scale: see `Reading`."""
     cdef int left = step.windows.left[i], count = positive_count(&step.windows, i) + 1, j
     cdef double total = 0, scale, slope = 2 * step.nearness / (step.window + 1)
     for j in range(count):
         weights[j] = <REAL> (1 + step.nearness - slope * (i - left - j if left + j < i else left + j - i))
     weights[i - left] = 0
     if isinf(step.saturation):
-        return
+        return 1
     for j in range(count):
         total += weights[j]
     scale = (2 * step.window + step.saturation) / (total + step.saturation)
     for j in range(count):
         weights[j] *= <REAL> scale
+    return <REAL> scale
 
 
 cdef inline void encode(Step* step) noexcept nogil:
@@ -114,10 +115,10 @@ cdef inline void encode(Step* step) noexcept nogil:
     # hidden[i] = (reads[i] * relu(projected[window of i] as contexts + projected[i] as a centre)).sum(0)
     for i in range(first, last):
         if i > first and same_window(windows, i, i - 1):  # as most are
-            s.reads[i - first] = s.reads[i - first - 1]
+            s.reads[i - first], s.scales[i - first] = s.reads[i - first - 1], s.scales[i - first - 1]
         else:
             s.reads[i - first] = s.weightings + (i - first) * <size_t> (windows.widest + 1)
-            weigh_context(step, i, s.reads[i - first])
+            s.scales[i - first] = weigh_context(step, i, s.reads[i - first])
         step.loops.relu_sum(
             s.hidden + (i - first) * units, s.projected,
             s.projected + (2 * <size_t> s.slots[i - low] + 1) * units,
@@ -138,7 +139,7 @@ cdef inline void encode(Step* step) noexcept nogil:
 cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     """Set step.q to the posterior of centre i.
 
-        log_variance   = -log(1 + the column of the log-variance)                  if it narrows its prior
+        log_variance   = -log(1 + x / (1 + x / most)),  x = its column / scale of the sum,  if it narrows its prior
         log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
         variance       = exp(log_variance, within bounds)
 
@@ -147,14 +148,17 @@ cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     """
     cdef int D = step.size, spread = step.spread, d
     cdef size_t word = step.windows.tokens[i], begins = (i - step.tile.first) * step.outputs
-    cdef REAL low = step.low, high = step.high
+    cdef REAL low = step.low, high = step.high, most = step.most_narrowing, told, slowed
     loops, q, s, tables = step.loops, &step.q, step.scratch, &step.tables
     q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
     q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
     if step.narrows:
         for d in range(spread):
-            s.narrowing[d] = 1 + q.log_variance[d]
-            q.log_variance[d] = <REAL> -log1p(q.log_variance[d])
+            told = q.log_variance[d] / s.scales[i - step.tile.first]
+            slowed = 1 + told / most
+            s.narrowing[d] = 1 + told / slowed
+            s.narrowing_slope[d] = 1 / (slowed * slowed * s.scales[i - step.tile.first])
+            q.log_variance[d] = <REAL> -log(s.narrowing[d])
     if step.residual:
         loops.add_scaled(q.mean, 1, tables.means + word * D, D)
         loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)

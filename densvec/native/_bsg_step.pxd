@@ -60,11 +60,13 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     REAL* projected              # (distinct, 2, units) each word as a context, then as a centre
     REAL* weightings             # (tile, widest + 1) how much each position of a window counts in its sum
     REAL** reads                 # (tile,) which of them a centre's is: the same where windows are alike
+    REAL* scales                 # (tile,) by how much its sum is multiplied, in them
     REAL* hidden                 # (tile, units); its gradient replaces it
     REAL* posteriors             # (tile, outputs) mean, then log-variance
     REAL* variance               # (spread,) of one centre's posterior
     REAL* prior_variance         # (spread,) of its prior, where it narrows that
-    REAL* narrowing              # (spread,) its precision over its prior's; then its score's slope by that
+    REAL* narrowing              # (spread,) its precision over its prior's; then its score's slope
+    REAL* narrowing_slope        # (spread,) of that precision, by the column of the log-variance
     REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
     REAL* d_layers
     REAL* d_heads
@@ -97,7 +99,8 @@ cdef struct Step:                # everything that a step needs
     int window                   # words on either side; this and the next three: `densvec.reading.Reading`
     double nearness              # how much more near words count in the encoder's sum
     double saturation            # words after which a context has said half of what it can
-    bint narrows                 # whether its precision is 1 + hidden @ abs(variance_head) times its prior's
+    bint narrows                 # whether a posterior has its prior's variance, narrowed by the context
+    double most_narrowing        # by which its precision can exceed its prior's
     double low                   # bounds of a posterior's log-variance
     double high
     double margin

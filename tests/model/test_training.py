@@ -142,13 +142,12 @@ except KeyboardInterrupt:
 def test_losses_are_right_and_per_word():
     """At rate 0 nothing is learnt, so that every epoch's loss is that of the start: Eq. 7, by the oracle."""
     from densvec.training.loop import MEASURED
-    from densvec.training.settings import Objective
     from tests.training.cases import eq7
 
     model = make(alpha=0.0, min_alpha=0.0)
     model.build_vocab(SENTENCES)
     chunks = list(model._feeds()(0, 0))
-    objective = Objective(kl_weight=model.kl_weight)
+    objective = model._objective()
     expected = [eq7(chunk, model.wv, objective) for chunk in chunks]
     model.train()
     first = model.loss_history[0]

@@ -152,7 +152,8 @@ def eq7(chunk, wv, objective, *, hinge_moves_log_variances=True):  # noqa: C901
                 mean = mean + t["means"][word]
                 log_variance = log_variance + t["log_variances"][word].detach()
             if reading.narrowing:
-                gain = hidden.detach() @ t["variance_head"].abs()
+                told = hidden.detach() / float(reading.scale(weights.sum())) @ t["variance_head"].abs()
+                gain = told / (1 + 2 * told)
                 log_variance = t["log_variances"][word].detach() - gain.detach().log1p()
                 beyond = [
                     chunk.tokens[j]

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
-from densvec.reading import Reading
+from densvec.reading import MOST_NARROWING, Reading
 from densvec.training.settings import Objective
 from densvec.training.torch.links import dots, of_centres, of_words, totals_by_centre
 from densvec.training.torch.minibatch import Minibatch
@@ -79,12 +79,16 @@ class TorchStep(nn.Module):
         from_context = embeddings @ self.context_layer  # (encoded, H)
         from_centre = F.embedding(batch.centres, embeddings) @ self.centre_layer  # (B, H)
         active = of_words(pairs, from_context).add_(of_centres(pairs, from_centre)).relu_()  # (P, H)
-        hidden = totals_by_centre(pairs, self._weighted(batch, active))  # (B, H)
+        weights, scale = self._weights(batch, active.dtype)
+        hidden = totals_by_centre(pairs, active if weights is None else active * weights[:, None])  # (B, H)
         mean = hidden @ self.mean_head + self.mean_bias
         dtype = embeddings.dtype  # autocast may have left it for the products; the divergences need it back
         if self.reading.narrowing:
             # The loss takes the variance as given; `score` alone teaches the head.
-            gain = (hidden.detach() @ self.variance_head.abs()).to(dtype)
+            told = (hidden.detach() @ self.variance_head.abs()).to(dtype)
+            if scale is not None:
+                told = told / scale[:, None]
+            gain = told / (1 + told / MOST_NARROWING)
             prior = F.embedding(batch.centres, rows.log_variances.detach())
             log_variance = (prior - gain.detach().log1p()).clamp(*LOG_VARIANCE_BOUNDS)
             return Posteriors(mean.to(dtype) + F.embedding(batch.centres, rows.means), log_variance, gain)
@@ -96,18 +100,17 @@ class TorchStep(nn.Module):
             log_variance = log_variance + F.embedding(batch.centres, rows.log_variances.detach())
         return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
 
-    def _weighted(self, batch: Minibatch, active: Tensor) -> Tensor:
-        """Return the hidden vector of each pair times its weight in the sum; see `Reading`."""
+    def _weights(self, batch: Minibatch, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
+        """Return the weight of each pair in its centre's sum, and the scale in it of each centre; see `Reading`."""
         reading, pairs = self.reading, batch.pairs
         if not reading.nearness and math.isinf(reading.saturation):
-            return active
-        weights = 1 + reading.nearness * (1 - 2 * batch.distances.to(active.dtype) / (reading.window + 1))
-        if not math.isinf(reading.saturation):
-            totals = weights.new_zeros(len(batch.centres)).index_add_(0, pairs.centres, weights)
-            scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
-            weights = weights * scale.index_select(0, pairs.centres)
-        weighted: Tensor = active * weights[:, None]
-        return weighted
+            return None, None
+        weights = 1 + reading.nearness * (1 - 2 * batch.distances.to(dtype) / (reading.window + 1))
+        if math.isinf(reading.saturation):
+            return weights, None
+        totals = weights.new_zeros(len(batch.centres)).index_add_(0, pairs.centres, weights)
+        scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
+        return weights * scale.index_select(0, pairs.centres), scale
 
     def score(self, batch: Minibatch, rows: Rows, posteriors: Posteriors) -> Tensor:
         """Return what a narrowing encoder's variances are taught by, and how they move the priors'; 0 for any other.
