@@ -77,7 +77,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .075, .075, .045, .0225, .05 and 3e-4.
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .0625, .075, .045, .0225, .05 and 3e-4.
 
     Log-variances have three: ``log_variance`` for what the word's own posteriors say of them, ``contrast`` for
     the hinge, where the word is a context word or a negative, and ``coverage``. *Coverage* means that a word's
@@ -94,7 +94,7 @@ class Rates:
     not satisfied.
     """
 
-    mean: float = 3.0
+    mean: float = 2.5
     log_variance: float = 3.0
     contrast: float = 1.8
     coverage: float = 0.9
