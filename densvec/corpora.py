@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from densvec.files.streams import open_binary
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text.raw import RawText
+from densvec.text.source import TextCorpus, log_replaced, source_opener
 from densvec.types import CorpusFile, PathLike, Source
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "LineSentence",
     "Occurrence",
     "PathLineSentences",
+    "RawText",
     "Text8Corpus",
     "check_corpus",
     "file_reader",
@@ -25,69 +26,8 @@ __all__ = [
     "text_reader",
 ]
 
-logger = logging.getLogger(__name__)
 
-#: Words per block when a corpus is iterated in Python: enough that the cost per block vanishes, and so few that
-#: their strings are still in the cache when they are yielded.
-_BLOCK_WORDS = 2_000
-
-
-class _Borrowed:
-    """An open handle of the user's, read from its start and never closed."""
-
-    def __init__(self, handle: Any) -> None:
-        handle.seek(0)
-        self._handle = handle
-
-    def read(self, size: int) -> bytes:
-        """Read at most `size` bytes, also from a handle opened in text mode."""
-        data = self._handle.read(max(1, size // 4))
-        return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-
-    def close(self) -> None:
-        """Leave the handle open for its owner."""
-
-
-def _opener(source: Source) -> tuple[str, Callable[[], Any]]:
-    """Return a source's name and the function that opens it."""
-    if isinstance(source, (str, os.PathLike)):
-        path = source
-        return os.fspath(path), lambda: open_binary(path)
-    if hasattr(source, "seek") and hasattr(source, "read"):
-        return str(getattr(source, "name", source)), lambda: _Borrowed(source)
-    raise TypeError(f"a corpus is a path or an open file that supports seek(0), not {source!r}")
-
-
-class _TextCorpus:
-    """What the corpora of plain text share: one TextReader per pass, whose sentences they yield."""
-
-    max_sentence_length: int
-    errors: str
-    _warned = False
-
-    def reader(self) -> TextReader:
-        """Return a reader of the whole corpus from its start."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Generator[list[str], None, None]:
-        reader = self.reader()
-        try:
-            while (block := reader.next_block(_BLOCK_WORDS)) is not None:
-                yield from block.sentences()
-        finally:
-            reader.close()
-        if not self._warned:
-            self._warned = log_replaced(reader.replaced, self)
-
-
-def log_replaced(replaced: int, corpus: object) -> bool:
-    """Warn of byte sequences that were not UTF-8; return whether there were any."""
-    if replaced:
-        logger.warning("%s: %d byte sequences were not UTF-8 and were replaced or dropped", corpus, replaced)
-    return replaced > 0
-
-
-class LineSentence(_TextCorpus):
+class LineSentence(TextCorpus):
     r"""A file with one sentence per line, its words separated by whitespace.
 
     Parameters
@@ -125,7 +65,7 @@ class LineSentence(_TextCorpus):
         self.max_sentence_length = max_sentence_length
         self.limit = limit
         self.errors = errors
-        _opener(source)
+        source_opener(source)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.source!r})"
@@ -133,14 +73,14 @@ class LineSentence(_TextCorpus):
     def reader(self) -> TextReader:
         """Return a reader of the whole file from its start."""
         return TextReader(
-            [_opener(self.source)],
+            [source_opener(self.source)],
             errors=self.errors,
             max_sentence_length=self.max_sentence_length,
             limit=self.limit,
         )
 
 
-class PathLineSentences(_TextCorpus):
+class PathLineSentences(TextCorpus):
     """All files of a directory, in alphabetical order, each as :class:`LineSentence` reads it.
 
     Sub-directories are left out. A path to one file works too.
@@ -193,14 +133,14 @@ class PathLineSentences(_TextCorpus):
     def reader(self) -> TextReader:
         """Return a reader of all files, one after the other."""
         return TextReader(
-            [_opener(path) for path in self.input_files],
+            [source_opener(path) for path in self.input_files],
             errors=self.errors,
             max_sentence_length=self.max_sentence_length,
             limit=self.limit,
         )
 
 
-class Text8Corpus(_TextCorpus):
+class Text8Corpus(TextCorpus):
     """A file that is one long run of words, such as text8, cut into sentences of equal length.
 
     Parameters
@@ -225,7 +165,7 @@ class Text8Corpus(_TextCorpus):
         self.fname = fname
         self.max_sentence_length = max_sentence_length
         self.errors = errors
-        _opener(fname)
+        source_opener(fname)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fname!r})"
@@ -233,7 +173,7 @@ class Text8Corpus(_TextCorpus):
     def reader(self) -> TextReader:
         """Return a reader of the whole file from its start."""
         return TextReader(
-            [_opener(self.fname)],
+            [source_opener(self.fname)],
             errors=self.errors,
             max_sentence_length=self.max_sentence_length,
             newlines=False,
@@ -289,8 +229,8 @@ def text_reader(corpus: object, max_sentence_length: int = MAX_SENTENCE_LENGTH) 
     Subclasses may iterate as they like, so only the classes themselves qualify.
     """
     if (
-        type(corpus) in (LineSentence, PathLineSentences, Text8Corpus)
-        and isinstance(corpus, _TextCorpus)
+        type(corpus) in (LineSentence, PathLineSentences, RawText, Text8Corpus)
+        and isinstance(corpus, TextCorpus)
         and corpus.max_sentence_length <= max_sentence_length
     ):
         return corpus.reader()

@@ -2,27 +2,150 @@
 
 from __future__ import annotations
 
+import argparse
+import codecs
 import contextlib
 import errno
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
-from typing import IO, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import IO, TYPE_CHECKING, Any
 
+from densvec.cli.errors import UsageError
 from densvec.cli.output import say, size_of
 
-__all__ = ["Source", "open_source"]
+if TYPE_CHECKING:
+    from densvec.corpora import RawText
+
+__all__ = ["Reading", "Source", "add_reading", "open_source"]
 
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How words are found in a text, as the options say; None where they say nothing."""
+
+    tokenize: str | None = None
+    lower: bool | None = None
+    encoding: str | None = None
+    keep_numbers: bool | None = None
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, before: Mapping[str, Any] | None = None) -> Reading:
+        """Return what the options ask for; training that goes on reads as it did `before`."""
+        given = cls(args.tokenize, args.lower, args.encoding, args.keep_numbers)
+        if before is None:
+            return given
+        for name, value in asdict(given).items():
+            if value not in (None, "auto", before.get(name)):
+                raise UsageError(
+                    f"--{name.replace('_', '-')} cannot change when training goes on: the text was read with "
+                    f"{before.get(name)!r}, not {value!r}"
+                )
+        return cls(*(before.get(each.name) for each in fields(cls)))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether words are simply what blanks separate, in UTF-8."""
+        return self.tokenize == "none" and not self.lower and self.encoding in (None, "utf-8")
+
+    def corpus(self, source: Any) -> RawText:
+        """Return a text read in this way."""
+        from densvec.corpora import RawText
+
+        return RawText(
+            source,
+            tokenize=self.tokenize if self.tokenize not in (None, "auto") else "simple",
+            lower=self.tokenize != "none" if self.lower is None else self.lower,
+            encoding=self.encoding or "utf-8",
+            keep_numbers=bool(self.keep_numbers),
+        )
+
+    def decided(self, source: str, name: str, quiet: bool) -> Reading:
+        """Return the reading with ``auto`` replaced by what the beginning of the text suggests, and say so."""
+        if self.tokenize not in (None, "auto"):
+            return self
+        from densvec.text.raw import looks_raw, looks_unspaced
+
+        sample = self.corpus(source).sample()
+        if looks_unspaced(sample):
+            say(
+                f"densvec: warning: {name} has no blanks between its words: segment it first, by jieba, MeCab or "
+                "PyThaiNLP, say, or give RawText a function that does (in Python)"
+            )
+        if not looks_raw(sample):
+            return replace(self, tokenize="none")
+        found = replace(self, tokenize="simple", lower=self.lower is not False)
+        if not quiet:
+            numbers = "with numbers" if self.keep_numbers else "without numbers"
+            case = "in lower case" if found.lower else "as they are spelt"
+            say(
+                f"densvec train: {name} is not tokenised: its words are taken {case}, {numbers}, sentence by "
+                "sentence; --tokenize none would leave it as it is"
+            )
+        return found
+
+
+AS_IT_IS = Reading(tokenize="none")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how words are found in a text."""
+    group = parser.add_argument_group("options of the text")
+    group.add_argument(
+        "--tokenize",
+        metavar="HOW",
+        type=_tokenize,
+        help="auto: find words and sentences if the text looks as if nobody has done so yet (the default); simple: do "
+        "so; none: words are what blanks separate, sentences are lines; regex:...: words are what the regular "
+        "expression finds in each line",
+    )
+    group.add_argument(
+        "--lower",
+        action=argparse.BooleanOptionalAction,
+        help="put words in lower case (default: when they are found by simple or regex)",
+    )
+    group.add_argument(
+        "--keep-numbers", action="store_true", default=None, help="keep words without a letter, such as 1999"
+    )
+    group.add_argument(
+        "--encoding",
+        metavar="NAME",
+        type=_encoding,
+        help="of the text (default: utf-8); cp1252 for most old files",
+    )
+
+
+def _tokenize(text: str) -> str:
+    if text.startswith("regex:"):
+        try:
+            re.compile(text.removeprefix("regex:"))
+        except re.error as error:
+            raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+    elif text not in ("auto", "simple", "none"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto, simple, none nor regex:...")
+    return text
+
+
+def _encoding(text: str) -> str:
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no encoding that Python knows: try cp1252") from None
+
+
 @contextlib.contextmanager
-def open_source(path: str, passes: int, quiet: bool) -> Iterator[Source]:
-    """Give the sentences of a corpus.
+def open_source(
+    path: str, passes: int, quiet: bool, reading: Reading = AS_IT_IS
+) -> Iterator[tuple[Source, Reading]]:
+    """Give the sentences of a corpus, and how they are read.
 
     Text that can be read only once, from standard input or a pipe, is kept in a temporary file, unless one
     pass is all that is needed.
@@ -30,27 +153,33 @@ def open_source(path: str, passes: int, quiet: bool) -> Iterator[Source]:
     if path == "-":
         if sys.stdin is not None and sys.stdin.isatty() and not quiet:
             say("densvec train: reading standard input, one sentence per line, until Ctrl-D")
-        with _from_stream(sys.stdin.buffer, passes, quiet) as source:
+        with _from_stream(sys.stdin.buffer, passes, quiet, reading) as source:
             yield source
-    elif "://" in path:
-        yield {"corpus_file": path}
     elif os.path.isdir(path):
         from densvec.corpora import PathLineSentences
 
-        yield {"corpus_iterable": PathLineSentences(path)}
-    elif stat.S_ISREG(os.stat(path).st_mode):  # a missing file is a FileNotFoundError that names it
-        yield {"corpus_file": path}
+        reading = reading.decided(path, path, quiet)
+        plain = reading.is_plain
+        yield {"corpus_iterable": PathLineSentences(path) if plain else reading.corpus(path)}, reading
+    elif "://" in path or stat.S_ISREG(os.stat(path).st_mode):  # a missing file is a FileNotFoundError
+        reading = reading.decided(path, path, quiet)
+        plain = reading.is_plain
+        yield {"corpus_file": path} if plain else {"corpus_iterable": reading.corpus(path)}, reading
     elif stat.S_ISFIFO(os.stat(path).st_mode):  # as from the shell's <(zcat corpus.gz)
-        with open(path, "rb") as pipe, _from_stream(pipe, passes, quiet) as source:
+        with open(path, "rb") as pipe, _from_stream(pipe, passes, quiet, reading) as source:
             yield source
     else:
         raise OSError(errno.EINVAL, "not a file, a directory or a pipe", path)
 
 
 @contextlib.contextmanager
-def _from_stream(stream: IO[bytes], passes: int, quiet: bool) -> Iterator[Source]:
-    if passes == 1:
-        yield {"corpus_iterable": (line.decode("utf-8", "replace").split() for line in stream)}
+def _from_stream(
+    stream: IO[bytes], passes: int, quiet: bool, reading: Reading
+) -> Iterator[tuple[Source, Reading]]:
+    if passes == 1 and reading.tokenize in (None, "auto", "none") and reading.encoding is None:
+        lines = (line.decode("utf-8", "replace") for line in stream)
+        sentences = ((line.lower() if reading.lower else line).split() for line in lines)
+        yield {"corpus_iterable": sentences}, replace(reading, tokenize="none")
         return
     from densvec.corpora import LineSentence
 
@@ -60,8 +189,8 @@ def _from_stream(stream: IO[bytes], passes: int, quiet: bool) -> Iterator[Source
             shutil.copyfileobj(stream, file, 1 << 20)
         if not quiet:
             size = size_of(os.path.getsize(path))
-            say(
-                f"densvec train: {size} of input kept in a temporary file: training reads them {passes} times"
-            )
+            times = "once" if passes == 1 else f"{passes} times"
+            say(f"densvec train: {size} of input kept in a temporary file: training reads them {times}")
         # As an iterable, so that the model does not remember the path of a file that will be gone.
-        yield {"corpus_iterable": LineSentence(path)}
+        reading = reading.decided(path, "standard input", quiet)
+        yield {"corpus_iterable": LineSentence(path) if reading.is_plain else reading.corpus(path)}, reading

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     def report(sentences: int, occurrences: int) -> None:
         say(f"densvec index: {occurrences:,} occurrences in {sentences:,} sentences")
 
-    with open_source(args.corpus, passes=1, quiet=True) as source:
+    with open_source(args.corpus, passes=1, quiet=True) as (source, _):
         sentences = _sentences(source, args.lower)
         found = index_occurrences(
             wv, sentences, args.output, words, dtype=args.precision, report=None if args.quiet else report

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import filecmp
 import importlib
 import math
 import os
 import shlex
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from densvec.cli.corpus import Source, open_source
+from densvec.cli.corpus import Reading, Source, add_reading, open_source
 from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
 from densvec.cli.options import add_options, differing
 from densvec.cli.output import print_json, say
@@ -33,13 +35,15 @@ __all__ = [
 
 HELP = "train a model on text"
 DESCRIPTION = """\
-Train densities on a corpus: text with one sentence per line and blanks between words, plain or compressed
-(.gz, .bz2, .xz), a directory of such files, or - for standard input. The model is saved after every epoch, so
-that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume goes on where training
-stopped."""
+Train densities on a corpus: a text file, plain or compressed (.gz, .bz2, .xz), a directory of such files, or - for
+standard input. Text as people write it is split into sentences and words in lower case; text that has been
+tokenised already, one sentence per line and blanks between words, is left as it is. The model is saved after
+every epoch, so that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume goes on where
+training stopped."""
 EPILOG = """\
 examples:
   densvec train corpus.txt -o model.dv
+  densvec train book.txt -o model.dv --keep-numbers --encoding cp1252
   densvec train corpus.txt -o model.dv --vector-size 200 --epochs 10 --workers 8
   densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
   zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
@@ -89,6 +93,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--resume", action="store_true", help="go on with MODEL where it stopped; start it if there is none"
     )
     parser.add_argument(
+        "--other-text", action="store_true", help="with --resume, go on with another text than before"
+    )
+    parser.add_argument(
         "--overwrite", action="store_true", help="replace MODEL even if its training is unfinished"
     )
     parser.add_argument(
@@ -110,6 +117,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         action=argparse.BooleanOptionalAction,
         help="draw a progress bar (default: in a terminal)",
     )
+    add_reading(parser)
     names: list[str] = []
     for chosen in MODELS if arguments is None else [_chosen_model(arguments)]:
         model = model_class(chosen)
@@ -147,12 +155,18 @@ def run(args: argparse.Namespace) -> None:
                 say(f"densvec train: there is no {args.output} yet: starting it")
             model = model_class(args.model or "bsg")(**given)
         model.show_progress = False if args.quiet else args.progress
-        corpus = args.corpus or (header or {}).get("corpus_file")
+        corpus = args.corpus or (_text_before(header) or {}).get("path")
         if corpus is None:
             raise UsageError("give the CORPUS to train on")
         new = not len(model.wv)
         passes = model.epochs + (1 if new and args.vocabulary is None else 0)
-        with open_source(corpus, passes, args.quiet) as source:
+        before = _text_before(header) if args.resume else None
+        if before is not None:
+            _check_text(before, corpus, args)
+        reading = Reading.of(args, before)
+        with open_source(corpus, passes, args.quiet, reading) as (source, reading):
+            if before is None:
+                model.add_lifecycle_event("text", log_level=False, path=corpus, **asdict(reading))
             _train(model, source, corpus, args)
     _report(model, args)
 
@@ -226,6 +240,28 @@ def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any
             )
         setattr(model, parameter, given[parameter])
     return model
+
+
+def _text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return which text a model was trained on and how it was read, as far as its file says so."""
+    header = header or {}
+    for event in header.get("lifecycle_events") or []:
+        if isinstance(event, dict) and event.get("event") == "text":
+            return event
+    path = header.get("corpus_file")
+    return None if path is None else {"path": path, "tokenize": "none"}
+
+
+def _check_text(before: Mapping[str, Any], corpus: str, args: argparse.Namespace) -> None:
+    """Refuse to go on with another text than the one of before, unless told to."""
+    old = str(before.get("path"))
+    if args.other_text or "-" in (old, corpus) or os.path.abspath(old) == os.path.abspath(corpus):
+        return
+    if not (os.path.isfile(old) and os.path.isfile(corpus) and filecmp.cmp(old, corpus, shallow=False)):
+        raise UsageError(
+            f"{args.output} was trained on {old}, and {corpus} is another text: give {old} to go on as before, "
+            "--other-text to go on with this one, or another -o to start anew"
+        )
 
 
 def _existing(path: str) -> dict[str, Any] | None:
