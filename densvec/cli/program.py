@@ -32,6 +32,7 @@ COMMANDS = (
     "senses",
     "compare",
     "learn",
+    "phrases",
     "texts",
     "evaluate",
     "export",
