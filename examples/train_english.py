@@ -142,6 +142,7 @@ def main() -> None:
             wv.save(small, dtype=args.dtype)
             wv.save(large, dtype="float32")
             figures = table(small, large, args.data)
+    wv.lifecycle_events = []  # they name paths of this machine
     wv.card = card(model, wv, args, figures)
     wv.save(args.output, dtype=args.dtype)
     Path(args.card).write_text(wv.card, encoding="utf-8")
