@@ -158,6 +158,9 @@ def test_inference_reads_a_sentence_as_the_reading_says(model):
     assert sentence[3] == "kiwi"
     weights = read_by_hand(wv.encoder.reading, keep, 3, 0, len(sentence))
     places = sorted(weights)
+    read, counted = wv.read_around(["unheard", *sentence], 4)
+    assert read.tolist() == [place + 1 for place in places]
+    np.testing.assert_allclose(counted, [weights[place] for place in places], rtol=1e-6)
     priors = wv.vectors[rows[[3]]], wv.log_variances[rows[[3]]]
     (mean,), (log_variance,) = wv.encoder.posteriors(
         rows[[3]], rows[places], [0, len(places)], priors, np.array([weights[place] for place in places])

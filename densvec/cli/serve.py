@@ -66,6 +66,9 @@ def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
         metavar="URL",
         help="let pages of this site ask (default: none)",
     )
+    parser.add_argument(
+        "--corpus", metavar="FILE", help="a text, one sentence on each line, to find the senses of words in"
+    )
     limits = parser.add_argument_group("limits of a request")
     for name, value, text in (
         ("body", 1_000_000, "bytes of its body"),
@@ -108,7 +111,10 @@ def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 
         )
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)
-    return Settings(paths, args.host, args.token or None, tuple(args.allow_origin), workers, limits)
+    if args.corpus is not None and not os.path.isfile(args.corpus):
+        raise UsageError(f"--corpus {args.corpus}: there is no such file")
+    origins = tuple(args.allow_origin)
+    return Settings(paths, args.host, args.token or None, origins, workers, limits, args.corpus)
 
 
 def paths_of(arguments: Sequence[str]) -> dict[str, str]:

@@ -127,6 +127,39 @@ class Inference(Lookup):
             centres, *self._contexts(rows[known], asked[known], owners[known], before[ends])
         )
 
+    def read_around(self, sentence: str | Sequence[str], position: int) -> tuple[Integers, Floats]:
+        """Return which words of a sentence are read around a position, and how much each of them counts.
+
+        Parameters
+        ----------
+        sentence : str or sequence of str
+            Tokens, or a string of them separated by white space; unknown ones are not read.
+        position : int
+            Where the centre word stands.
+
+        Returns
+        -------
+        positions : numpy.ndarray of int
+            Those of the words that are read, in their order.
+        weights : numpy.ndarray of float
+            The weights a_j of `densvec.reading.Reading`, before the sum saturates.
+
+        Examples
+        --------
+        >>> positions, weights = wv.read_around("the dog and the cat", 1)
+        >>> positions, weights
+        (array([4]), array([1.]))
+        """
+        tokens = _tokens(sentence)
+        rows = self._rows_or_minus_one(tokens)
+        rows[self._checked_position(tokens, position)] = 0  # it is not read, known or not
+        known = np.flatnonzero(rows >= 0)
+        centre = np.searchsorted(known, [position])
+        ends = np.array([0]), np.array([len(known)])
+        spans = self._reading().spans(centre, *ends, self._keep(rows[known]))
+        order = np.argsort(spans.places)
+        return known[spans.places[order]], spans.weights[order]
+
     def _question(self, word: Any, context: Any, position: int | None = None) -> tuple[Any, Any, int | None]:
         """Return a word, the tokens of its context and its place among them."""
         _refuse_swapped(self, word, context, "(word, context)")

@@ -22,7 +22,7 @@ Document = dict[str, Any]
 Answers = list["Document | Exception"]
 Q = TypeVar("Q")
 
-_FORMS = 8
+FORMS = 8
 """Other forms of a word that its substitutes may have to do without."""
 
 
@@ -254,7 +254,7 @@ def _substitutes(
 ) -> list[list[tuple[str, float]]]:
     """Return what ``wv.substitutes`` returns, of many words in one pass over all."""
     posteriors = model.wv._emphasised([one.word for one in occurrences], posteriors, None)
-    found = model.wv.most_similar_batch(posteriors, topn + 1 + _FORMS * exclude_inflections, metric="kl")
+    found = model.wv.most_similar_batch(posteriors, topn + 1 + FORMS * exclude_inflections, metric="kl")
     answers = []
     for one, ranked in zip(occurrences, found, strict=True):
         left = [

@@ -13,11 +13,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 
 from densvec._version import __version__
+from densvec.concordance import Corpus
 from densvec.keyed import KeyedDensities
 from densvec.serve import page, routes
 from densvec.serve.errors import FAULTS_OF_THE_REQUEST, BusyError, document_of, sentence_of, status_of
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
+from densvec.serve.senses import SenseFinder
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +36,7 @@ def app(
     hosts: Iterable[str] | None = None,
     allow_origins: Iterable[str] = (),
     limits: Limits | None = None,
+    corpus: Corpus | None = None,
 ) -> FastAPI:
     """Return an application that answers from a model, to be served or to be mounted in another one.
 
@@ -49,6 +52,8 @@ def app(
         Sites, such as ``"https://example.org"``, whose pages may ask; none by default.
     limits : Limits, optional
         What one request may ask for.
+    corpus : path, list of paths, or iterable of token lists, optional
+        A text to find the senses of words in (``/v1/senses``).
 
     Returns
     -------
@@ -74,7 +79,7 @@ def app(
     application = FastAPI(
         title="densvec", version=__version__, description=_DESCRIPTION, docs_url=None, redoc_url=None
     )
-    application.include_router(routes.router(models, limits))
+    application.include_router(routes.router(models, limits, SenseFinder(corpus)))
     application.include_router(page.router())
     for kind in (*FAULTS_OF_THE_REQUEST, BusyError):
         application.add_exception_handler(kind, _fault)

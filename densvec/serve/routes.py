@@ -15,6 +15,7 @@ from densvec.serve import answers, schemas, views
 from densvec.serve.batching import Batcher
 from densvec.serve.limits import Limits
 from densvec.serve.models import Models
+from densvec.serve.senses import SenseFinder
 
 _FAULTS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Fault, "description": text}
@@ -63,7 +64,7 @@ _VIEWS: tuple[tuple[str, Callable[..., Any], Any, str], ...] = (
 )
 
 
-def router(models: Models, limits: Limits) -> APIRouter:
+def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     """Return all routes."""
     routes = APIRouter(responses=_FAULTS)
     for path, answer, question, reply, summary in _QUESTIONS:
@@ -83,6 +84,15 @@ def router(models: Models, limits: Limits) -> APIRouter:
         )
         return page
 
+    @routes.get(
+        "/v1/senses",
+        summary="The senses of a word in the service's corpus",
+        description="202 as long as the corpus is being read: ask again in a second.",
+    )
+    async def senses(word: str, model: ModelName = None) -> Response:
+        answer = finder.ask(models.get(model), word)
+        return _json(answer, 202 if answer["state"] == "reading" else 200)
+
     @routes.get("/v1/words", summary="Words that begin alike, the most frequent first")
     async def words(
         prefix: str = "", topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
@@ -96,7 +106,7 @@ def router(models: Models, limits: Limits) -> APIRouter:
 
     @routes.get("/v1/model", summary="What the model holds")
     async def described(model: ModelName = None) -> dict[str, Any]:
-        return {**models.get(model).describe(), "models": models.names}
+        return {**models.get(model).describe(), "models": models.names, "corpus": finder.has_corpus}
 
     @routes.get("/health", summary="Whether the service answers", responses={})
     async def health() -> dict[str, str]:
@@ -170,6 +180,6 @@ def _about(error: Exception, i: int) -> Exception:
     return type(error)(f"question {i}: {text}")
 
 
-def _json(document: Any) -> Response:
+def _json(document: Any, status: int = 200) -> Response:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "surrogatepass"), media_type="application/json")
+    return Response(text.encode("utf-8", "surrogatepass"), status, media_type="application/json")

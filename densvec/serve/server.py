@@ -40,6 +40,8 @@ class Settings:
     workers : int
         How many processes answer.
     limits : Limits
+    corpus : str, optional
+        A text to find the senses of words in.
     """
 
     paths: Mapping[str, str]
@@ -48,6 +50,7 @@ class Settings:
     allow_origins: tuple[str, ...] = ()
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
+    corpus: str | None = None
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
@@ -104,6 +107,7 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
         hosts=settings.hosts,
         allow_origins=settings.allow_origins,
         limits=settings.limits,
+        corpus=settings.corpus,
     )
 
     class Server(uvicorn.Server):

@@ -12,11 +12,12 @@ from densvec.cli.output import plain, scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
-from densvec.serve.answers import Document
+from densvec.serve.answers import FORMS, Document
 from densvec.serve.layout import plane_of_shift, spread
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Compared, Looked, Mapped, Tokens
+from densvec.text.inflections import is_inflection
 
 MAPPED = 600
 """Words on a map at most: laying them out takes time that grows with the square of their number."""
@@ -57,9 +58,8 @@ def in_context(model: Model, question: Looked, limits: Limits) -> Document:
     window = _window(model, question.tokens, question.position)
     off = set(question.off)
     active = [i for i in window if i not in off]
-    # The window of the whole sentence stays: what is switched off makes no room for words from farther away.
-    sets = [window, active, *([j for j in active if j != i] for i in active)]
-    posteriors = wv.infer_posteriors([_without(question, kept) for kept in sets])
+    sets = [list(window), active, *([j for j in active if j != i] for i in active)]
+    posteriors = _posteriors(model, question, window, sets)
     whole, posterior = posteriors[0], posteriors[1]
     prior = wv.density(word)
     nearest_to_prior = wv.most_similar(word, topn=_at_least(question.topn), metric=question.metric)
@@ -71,7 +71,8 @@ def in_context(model: Model, question: Looked, limits: Limits) -> Document:
     document = {
         "word": word,
         "position": question.position,
-        "window": window,
+        "window": list(window),
+        "weights": list(window.values()),
         "off": sorted(off & set(window)),
         "unknown": [token for token in question.tokens if token not in wv.key_to_index],
         "entropy": {"prior": prior.entropy(), "posterior": posterior.entropy()},
@@ -81,7 +82,7 @@ def in_context(model: Model, question: Looked, limits: Limits) -> Document:
         "contributions": _contributions(active, posterior, posteriors[2:]),
         "nearest_to_prior": scored(nearest_to_prior[: question.topn]),
         "nearest_to_posterior": scored(nearest),
-        "substitutes": scored(_substitutes(model, _without(question, active), question.topn)),
+        "substitutes": scored(_substitutes(model, word, posterior, question.topn)),
         "picture": _picture(model, prior, whole, posterior, list(around)),
     }
     return plain(document)  # type: ignore[no-any-return]
@@ -201,26 +202,34 @@ def _key(model: Model, text: str) -> str | None:
     return next((form for form in (text, straight, straight.lower()) if form in known), None)
 
 
-def _window(model: Model, sentence: Sequence[str], position: int) -> list[int]:
-    """Return the positions that `wv.infer` looks at: the known words nearest to a position, on each side."""
-    known = [i for i, token in enumerate(sentence) if token in model.wv.key_to_index]
-    before, after = [i for i in known if i < position], [i for i in known if i > position]
-    return before[max(len(before) - model.wv.window, 0) :] + after[: model.wv.window]
+def _window(model: Model, sentence: Sequence[str], position: int) -> dict[int, float]:
+    """Return the positions that `wv.infer` reads, and how much each of them counts."""
+    positions, weights = model.wv.read_around(sentence, position)
+    return dict(zip(positions.tolist(), weights.tolist(), strict=True))
 
 
-def _substitutes(model: Model, occurrence: tuple[str, list[str], int], topn: int) -> list[tuple[str, float]]:
-    word, sentence, position = occurrence
+def _posteriors(
+    model: Model, question: Looked, window: dict[int, float], sets: Sequence[Sequence[int]]
+) -> Gaussian:
+    """Return the posteriors from parts of a window, whose words count as they do in all of it.
+
+    What is switched off makes no room for words from farther away, and does not bring others nearer.
+    """
+    rows = model.wv.key_to_index
+    centre = rows[question.tokens[question.position]]
+    contexts = np.array([rows[question.tokens[i]] for kept in sets for i in kept], dtype=np.int64)
+    weights = np.array([window[i] for kept in sets for i in kept], dtype=np.float64)
+    offsets = np.cumsum([0, *map(len, sets)])
+    return model.wv._posteriors(np.full(len(sets), centre), contexts, offsets, weights)
+
+
+def _substitutes(model: Model, word: str, posterior: Gaussian, topn: int) -> list[tuple[str, float]]:
+    """Return what ``wv.substitutes`` does, from a posterior."""
     if not topn:
         return []
-    return model.wv.substitutes(word, sentence, topn=topn, exclude_inflections=True, position=position)
-
-
-def _without(question: Looked, kept: Sequence[int]) -> tuple[str, list[str], int]:
-    """Return the word in a sentence of the kept positions only."""
-    before = [question.tokens[i] for i in kept if i < question.position]
-    after = [question.tokens[i] for i in kept if i > question.position]
-    word = question.tokens[question.position]
-    return word, [*before, word, *after], len(before)
+    sought = model.wv._emphasised([word], posterior, None)
+    found = model.wv.most_similar(sought, metric="kl", topn=topn + 1 + FORMS)
+    return [(key, score) for key, score in found if key != word and not is_inflection(key, word)][:topn]
 
 
 def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian) -> list[Document]:

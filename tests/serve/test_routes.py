@@ -1,14 +1,18 @@
 """Every route answers what Python answers."""
 
+import time
+
 import numpy as np
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from conftest import example_densities
+from densvec import Gaussian
 from densvec.cli import main
 from densvec.cli.program import COMMANDS
 from densvec.cli.words import METRICS, check_known
+from densvec.datasets import toy_language
 from densvec.serve import app
 
 SENTENCE = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
@@ -238,10 +242,19 @@ def test_context_is_what_python_infers(client, wv):
     assert sum(item["share"] for item in answer["contributions"]) == pytest.approx(1)
 
 
+def posterior_without(wv, off):
+    """What is inferred when words are left out, and the others count as they did."""
+    kept = [(i, weight) for i, weight in zip(*wv.read_around(SENTENCE, 3), strict=True) if i not in off]
+    rows = [wv.get_index(SENTENCE[i]) for i, _ in kept]
+    priors = wv.vectors[[wv.get_index("kiwi")]], wv.log_variances[[wv.get_index("kiwi")]]
+    weights = np.array([weight for _, weight in kept])
+    mean, log_variance = wv.encoder.posteriors([wv.get_index("kiwi")], rows, [0, len(rows)], priors, weights)
+    return Gaussian(mean[0], np.exp(log_variance[0]))
+
+
 def test_a_context_word_that_is_switched_off_is_left_out(client, wv):
     off = ask(client, "context", {"tokens": SENTENCE, "position": 3, "off": [2, 4]})
-    without = [token for i, token in enumerate(SENTENCE) if i not in (2, 4)]
-    posterior = wv.infer(without, "kiwi", 2)
+    posterior = posterior_without(wv, [2, 4])
     assert off["kl"] == pytest.approx(float(posterior.kl(wv.density("kiwi"))), rel=1e-5)
     assert [item["position"] for item in off["contributions"]] == [
         i for i in off["window"] if i not in (2, 4)
@@ -250,7 +263,7 @@ def test_a_context_word_that_is_switched_off_is_left_out(client, wv):
     on = ask(client, "context", {"tokens": SENTENCE, "position": 3})
     one = next(item for item in on["contributions"] if item["position"] == 2)
     whole = wv.infer(SENTENCE, "kiwi", 3)
-    part = wv.infer([token for i, token in enumerate(SENTENCE) if i != 2], "kiwi", 2)
+    part = posterior_without(wv, [2])
     assert one["kl"] == pytest.approx(float(whole.kl(part)), rel=1e-4)
     # The map stays, only the arrow moves.
     assert on["picture"]["words"] == off["picture"]["words"]
@@ -277,6 +290,34 @@ def test_word_page(client, wv):
         same(answer["neighbours"][metric], wv.most_similar("kiwi", topn=5, metric=metric))
     assert len(answer["picture"]) == 13
     assert client.get("/v1/word", params={"word": "kiwii"}).status_code == 404
+
+
+def test_senses_are_found_in_the_background(wv):
+    corpus = toy_language(300)
+    with TestClient(app(wv, corpus=list(corpus))) as asked:
+        assert asked.get("/v1/model").json()["corpus"] is True
+        for _ in range(600):
+            answer = asked.get("/v1/senses", params={"word": "kiwi"})
+            if answer.status_code == 200:
+                break
+            assert (answer.status_code, answer.json()) == (202, {"word": "kiwi", "state": "reading"})
+            time.sleep(0.1)
+        found, expected = answer.json(), wv.senses("kiwi", list(corpus), 500)
+        assert found["occurrences"] == len(expected.occurrences)
+        assert [sense["share"] for sense in found["senses"]] == pytest.approx(
+            [each.share for each in expected]
+        )
+        near = [[each["word"] for each in sense["nearest"]] for sense in found["senses"]]
+        assert near == [[word for word, _ in each.nearest] for each in expected]
+        assert all("kiwi" in line for sense in found["senses"] for line in sense["examples"])
+        assert asked.get("/v1/senses", params={"word": "unheard"}).status_code == 404
+
+
+def test_without_a_corpus_there_are_no_senses(client):
+    assert client.get("/v1/model").json()["corpus"] is False
+    answer = client.get("/v1/senses", params={"word": "kiwi"})
+    assert answer.status_code == 404
+    assert "--corpus" in answer.json()["error"]
 
 
 def test_compare(client, wv):
