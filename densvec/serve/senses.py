@@ -72,7 +72,10 @@ class SenseFinder:
 
     def _find(self, model: Model, word: str) -> Document:
         assert self._corpus is not None
-        senses = model.wv.senses(word, self._corpus, _OCCURRENCES, show_progress=False)
+        try:
+            senses = model.wv.senses(word, self._corpus, _OCCURRENCES, show_progress=False)
+        except ValueError:  # it does not occur there, which is an answer too
+            return {"word": word, "state": "found", "occurrences": 0, "senses": []}
         document = {
             "word": word,
             "state": "found",

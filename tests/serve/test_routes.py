@@ -14,6 +14,8 @@ from densvec.cli.program import COMMANDS
 from densvec.cli.words import METRICS, check_known
 from densvec.datasets import toy_language
 from densvec.serve import app
+from densvec.serve.models import Models
+from densvec.serve.senses import SenseFinder
 
 SENTENCE = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
 
@@ -311,6 +313,14 @@ def test_senses_are_found_in_the_background(wv):
         assert near == [[word for word, _ in each.nearest] for each in expected]
         assert all("kiwi" in line for sense in found["senses"] for line in sense["examples"])
         assert asked.get("/v1/senses", params={"word": "unheard"}).status_code == 404
+
+
+def test_a_word_that_does_not_occur_has_no_senses(wv):
+    finder = SenseFinder([["a", "ripe", "plum"]])
+    model = Models(wv).get()
+    finder.ask(model, "kiwi")
+    finder.wait()
+    assert finder.ask(model, "kiwi") == {"word": "kiwi", "state": "found", "occurrences": 0, "senses": []}
 
 
 def test_without_a_corpus_there_are_no_senses(client):
