@@ -109,7 +109,7 @@ def read_gold(path: PathLike) -> dict[tuple[str, str], dict[str, float]]:
     gold: dict[tuple[str, str], dict[str, float]] = {}
     for line in read_lines(path, encoding=_ENCODING):
         head, separator, tail = line.text.partition("::")
-        key = head.split()
+        key = head.rsplit(maxsplit=1)  # a lemma may be two words
         if not separator or len(key) != 2:
             line.fail("expected 'lemma.pos id :: substitute weight;…'")
         weights: dict[str, float] = {}
@@ -119,7 +119,7 @@ def read_gold(path: PathLike) -> dict[tuple[str, str], dict[str, float]]:
                 line.fail(f"expected 'substitute weight' with a weight above 0, found {item.strip()!r}")
             word = substitute.strip().lower()
             weights[word] = weights.get(word, 0.0) + float(weight)
-        gold[key[0], key[1]] = weights
+        gold[key[0].strip(), key[1]] = weights
     return gold
 
 

@@ -235,3 +235,9 @@ def test_a_malformed_file_is_named(lst, file, text, complaint):
     (lst.parent / file).write_text(text)
     with pytest.raises(BenchmarkFileError, match=f"{file}.*{complaint}"):
         lexical_substitution(make(), lst)
+
+
+def test_a_lemma_may_be_two_words(tmp_path):
+    path = tmp_path / "coinco_dev.gold"
+    path.write_text("fourth quarter.J 233 :: last term 1;final 1;\n")
+    assert read_gold(path) == {("fourth quarter.J", "233"): {"last term": 1.0, "final": 1.0}}
