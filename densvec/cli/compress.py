@@ -6,8 +6,8 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json, size_of
+from densvec.cli.targets import check_targets
 from densvec.cli.words import add_model, load, positive
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
@@ -47,8 +47,7 @@ def run(args: argparse.Namespace) -> None:
     from densvec import pretrained
 
     source = pretrained.find(args.model)
-    if os.path.exists(args.output) and not args.overwrite:
-        raise UsageError(f"{args.output} is there already: --overwrite replaces it")
+    check_targets([args.output], read=[source], overwrite=args.overwrite)
     wv = load(source)
     if args.words is not None:
         wv = wv.restrict(args.words)

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import say, size_of
+from densvec.cli.words import standard_input
 
 if TYPE_CHECKING:
     from densvec.corpora import RawText
@@ -153,7 +154,7 @@ def open_source(
     if path == "-":
         if sys.stdin is not None and sys.stdin.isatty() and not quiet:
             say("densvec train: reading standard input, one sentence per line, until Ctrl-D")
-        with _from_stream(sys.stdin.buffer, passes, quiet, reading) as source:
+        with _from_stream(standard_input(), passes, quiet, reading) as source:
             yield source
     elif os.path.isdir(path):
         from densvec.corpora import PathLineSentences

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json
+from densvec.cli.targets import check_targets
 from densvec.cli.words import add_model, load
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ examples:
   densvec export model.dv --format word2vec | head  # to standard output
   densvec export model.dv --format tsv -o projector/  # drop both files on projector.tensorflow.org
   densvec export model.dv --format densvec -o ship.dv"""
+
+
+FILES_OF_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv"), "bsg": ("mu.vectors", "sigma.vectors")}
 
 
 def _word2vec(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
@@ -61,7 +65,7 @@ def _bsg(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
     from densvec.files.exchange import save_bsg
 
     os.makedirs(path, exist_ok=True)
-    names = [os.path.join(path, name) for name in ("mu.vectors", "sigma.vectors")]
+    names = [os.path.join(path, name) for name in FILES_OF_FOLDERS["bsg"]]
     save_bsg(wv, *names)
     return names
 
@@ -93,6 +97,14 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         help="where to (default: -, standard output, for word2vec)",
     )
     parser.add_argument("--variances", metavar="FILE", help="with word2vec: write the variances here")
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there already")
+
+
+def _targets(kind: str, output: str, variances: str | None) -> list[str]:
+    """Return the files that will be written."""
+    if kind in FILES_OF_FOLDERS:
+        return [os.path.join(output, name) for name in FILES_OF_FOLDERS[kind]]
+    return [path for path in (output, variances) if path not in (None, "-")]
 
 
 def run(args: argparse.Namespace) -> None:
@@ -105,6 +117,14 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
         if args.json:
             raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
+    from densvec import pretrained
+
+    check_targets(
+        _targets(args.format, args.output, args.variances),
+        read=[pretrained.find(args.model)],
+        overwrite=args.overwrite,
+        in_new_folder=args.format in FILES_OF_FOLDERS,
+    )
     wv = load(args.model)
     write = FORMATS[args.format]
     if args.output != "-":
@@ -118,5 +138,9 @@ def run(args: argparse.Namespace) -> None:
         path = os.path.join(directory, "vectors")
         write(wv, path, args.variances)
         with open(path, "rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+            if sys.stdout.isatty():  # which shows words, but must not obey them
+                for line in file:
+                    sys.stdout.write(line.decode("utf-8", "backslashreplace"))
+            else:
+                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
         sys.stdout.buffer.flush()

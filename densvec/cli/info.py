@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> None:
         from densvec.files.persistence import verify
 
         verify(path)
+        _load(path, document)
         document["verified"] = True
     if args.json:
         print_json(document)
@@ -48,12 +49,27 @@ def run(args: argparse.Namespace) -> None:
         print(readable(document))
 
 
+def _load(path: str, document: dict[str, Any]) -> None:
+    """Load the file as what it says it is: that it is as it was saved does not mean that it can be."""
+    from densvec.cli.train import MODELS, model_class
+    from densvec.files.streams import is_stream
+    from densvec.keyed import KeyedDensities
+
+    names = {cls: name for name, (_, cls) in MODELS.items()}
+    name = names.get(str(document.get("class")))
+    cls = KeyedDensities if name is None else model_class(name)
+    cls.load(path, mmap=None if is_stream(path) else "r")
+
+
 def describe(path: str) -> dict[str, Any]:
     """Return what the header says, with the shapes of the tensors."""
-    from densvec.files.persistence import read
+    from densvec.files.persistence import faults_of, read
+    from densvec.files.schema import check_summary
     from densvec.files.streams import is_stream
 
     header = read(path, only=())[1]
+    with faults_of(path):
+        check_summary(header)
     document = {"file": path, **header}
     if not is_stream(path):
         document["bytes"] = os.path.getsize(path)
@@ -103,7 +119,8 @@ def readable(document: dict[str, Any]) -> str:
 
 def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
     tensors = document.get("tensors", {})
-    words, size = (tensors.get("means") or {}).get("shape", (None, None))
+    shape = (tensors.get("means") or {}).get("shape", [])
+    words, size = shape if len(shape) == 2 else (None, None)
     counters = document.get("counters") or {}
     made = document.get("provenance") or {}
     size_on_disk = document.get("bytes")
@@ -127,7 +144,7 @@ def _covariance(tensors: dict[str, dict[str, Any]]) -> str:
         return ""
     if "log_variances" not in tensors:
         return "none (means only)"
-    return "spherical" if tensors["log_variances"]["shape"][-1] == 1 else "diagonal"
+    return "spherical" if tensors["log_variances"]["shape"][-1:] == [1] else "diagonal"
 
 
 def _corpus(document: dict[str, Any], counters: dict[str, Any]) -> str:
@@ -135,7 +152,7 @@ def _corpus(document: dict[str, Any], counters: dict[str, Any]) -> str:
     if not words:
         return ""
     path = document.get("corpus_file")
-    return f"{words:,} words in {sentences:,} sentences" + (f", {path}" if path else "")
+    return f"{words:,} words in {sentences or 0:,} sentences" + (f", {path}" if path else "")
 
 
 def _trained(document: dict[str, Any], counters: dict[str, Any]) -> str:

@@ -6,19 +6,72 @@ import contextlib
 import io
 import json
 import math
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["columns", "plain", "prepare_streams", "print_json", "say", "scored", "size_of"]
+__all__ = [
+    "Terminal",
+    "columns",
+    "plain",
+    "prepare_streams",
+    "print_json",
+    "say",
+    "scored",
+    "size_of",
+    "visible",
+]
+
+
+# What a terminal obeys instead of showing it: control characters, and those that turn the direction of text. Line
+# ends and tabs are ours, and so are carriage returns and "one line up" on standard error: the progress bar's.
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+_HIDDEN = re.compile(f"[{_CONTROLS}]")
+_HIDDEN_BESIDE_PROGRESS = re.compile(f"(?!\r|\x1b\\[A|(?<=\x1b)\\[A)[{_CONTROLS}]")
 
 
 def prepare_streams() -> None:
-    """Let every character be written to any terminal: escaped where its encoding has no such character."""
+    """Let every character be written to any terminal: escaped where it has no such character, or would obey it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is not None and sys.stdout.isatty() and not isinstance(sys.stdout, Terminal):
+        sys.stdout = Terminal(sys.stdout, _HIDDEN)
+    if sys.stderr is not None and sys.stderr.isatty() and not isinstance(sys.stderr, Terminal):
+        sys.stderr = Terminal(sys.stderr, _HIDDEN_BESIDE_PROGRESS)
+
+
+def visible(text: str, hidden: re.Pattern[str] = _HIDDEN) -> str:
+    r"""Return a text with what a terminal would obey written out.
+
+    Examples
+    --------
+    >>> print(visible("kiwi\x1b]0;gotcha\x07"))
+    kiwi\x1b]0;gotcha\x07
+    """
+    return hidden.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class Terminal:
+    """A text stream that leads to a terminal: words, paths and comments from files are shown, never obeyed."""
+
+    def __init__(self, stream: Any, hidden: re.Pattern[str]) -> None:
+        self._stream, self._hidden = stream, hidden
+
+    def write(self, text: str) -> int:
+        """Write a text, with what the terminal would obey written out."""
+        self._stream.write(visible(text, self._hidden))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def say(message: str) -> None:

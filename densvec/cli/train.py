@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
-import filecmp
 import importlib
 import math
 import os
@@ -19,6 +18,8 @@ from densvec.cli.corpus import Reading, Source, add_reading, open_source
 from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
 from densvec.cli.options import add_options, differing
 from densvec.cli.output import print_json, say
+from densvec.files.fingerprint import difference, fingerprint
+from densvec.files.streams import check_target, is_remote, local_path
 
 __all__ = [
     "CHANGEABLE",
@@ -95,9 +96,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     parser.add_argument(
         "--other-text", action="store_true", help="with --resume, go on with another text than before"
     )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace MODEL even if its training is unfinished"
-    )
+    parser.add_argument("--overwrite", action="store_true", help="replace MODEL if it is there already")
     parser.add_argument(
         "--vocabulary",
         metavar="FILE",
@@ -142,11 +141,11 @@ def _chosen_model(arguments: Sequence[str]) -> str:
 def run(args: argparse.Namespace) -> None:
     """Train, save and print a summary."""
     given = {name: getattr(args, name) for name in args.parameters if name in args}
+    check_target(args.output)
     header = _existing(args.output)
-    if header is not None and not (args.resume or args.overwrite) and _unfinished(header):
-        raise UsageError(
-            f"{args.output} holds unfinished training: --resume goes on with it, --overwrite starts again"
-        )
+    if header is not None and not (args.resume or args.overwrite):
+        what = "holds unfinished training" if _unfinished(header) else "is there already"
+        raise UsageError(f"{args.output} {what}: --resume goes on with it, --overwrite starts again")
     with _termination():
         if args.resume and header is not None:
             model = _load(args, header, given)
@@ -155,7 +154,7 @@ def run(args: argparse.Namespace) -> None:
                 say(f"densvec train: there is no {args.output} yet: starting it")
             model = model_class(args.model or "bsg")(**given)
         model.show_progress = False if args.quiet else args.progress
-        corpus = args.corpus or (_text_before(header) or {}).get("path")
+        corpus = args.corpus or _recorded_text(header)
         if corpus is None:
             raise UsageError("give the CORPUS to train on")
         new = not len(model.wv)
@@ -166,7 +165,10 @@ def run(args: argparse.Namespace) -> None:
         reading = Reading.of(args, before)
         with open_source(corpus, passes, args.quiet, reading) as (source, reading):
             if before is None:
-                model.add_lifecycle_event("text", log_level=False, path=corpus, **asdict(reading))
+                mark = fingerprint(corpus)
+                model.add_lifecycle_event(
+                    "text", log_level=False, path=corpus, fingerprint=mark, **asdict(reading)
+                )
             _train(model, source, corpus, args)
     _report(model, args)
 
@@ -179,7 +181,7 @@ def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) ->
         if not len(model.wv):
             _build_vocabulary(model, source, corpus, args)
         checkpoint = Checkpoint(args.output, every_epochs=1, every_minutes=args.checkpoint_minutes)
-        trained = model.train_count
+        trained, new = model.train_count, not len(model.loss_history)
         model.train(**source, resume=True, callbacks=[checkpoint])
     except KeyboardInterrupt as stop:
         code = TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
@@ -192,13 +194,13 @@ def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) ->
             f"saved in {args.output}. To go on: {again}",
             code,
         ) from stop
-    if model.train_count == trained and not args.quiet:
+    if model.train_count != trained or new:  # a new model is saved even if --epochs 0 trains nothing
+        model.save(args.output)
+    elif not args.quiet:
         say(
             f"densvec train: nothing to do: {args.output} has had its {len(model.loss_history)} epochs; "
             "raise --epochs to go on"
         )
-    else:
-        model.save(args.output)
 
 
 def _build_vocabulary(model: Any, source: Source, corpus: str, args: argparse.Namespace) -> None:
@@ -249,38 +251,50 @@ def _text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
         if isinstance(event, dict) and event.get("event") == "text":
             return event
     path = header.get("corpus_file")
-    return None if path is None else {"path": path, "tokenize": "none"}
+    mark = header.get("corpus_fingerprint")
+    return None if path is None else {"path": path, "tokenize": "none", "fingerprint": mark}
+
+
+def _recorded_text(header: Mapping[str, Any] | None) -> str | None:
+    """Return the text that a model was trained on; a file of the model may name any, so it must be the very one."""
+    before = _text_before(header) or {}
+    path, mark = before.get("path"), before.get("fingerprint")
+    if not isinstance(path, str) or path == "-":
+        return None
+    why = difference(path, mark if isinstance(mark, dict) else None)
+    if why is not None:
+        raise UsageError(f"the text of before, {path}, {why}: give the CORPUS to go on with")
+    return path
 
 
 def _check_text(before: Mapping[str, Any], corpus: str, args: argparse.Namespace) -> None:
     """Refuse to go on with another text than the one of before, unless told to."""
-    old = str(before.get("path"))
-    if args.other_text or "-" in (old, corpus) or os.path.abspath(old) == os.path.abspath(corpus):
+    old, mark = str(before.get("path")), before.get("fingerprint")
+    same_place = os.path.abspath(old) == os.path.abspath(corpus)
+    if args.other_text or "-" in (old, corpus) or (fingerprint(corpus) == mark if mark else same_place):
         return
-    if not (os.path.isfile(old) and os.path.isfile(corpus) and filecmp.cmp(old, corpus, shallow=False)):
-        raise UsageError(
-            f"{args.output} was trained on {old}, and {corpus} is another text: give {old} to go on as before, "
-            "--other-text to go on with this one, or another -o to start anew"
-        )
+    if not same_place and not os.path.exists(corpus):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), corpus)
+    problem = (
+        f"{corpus} has changed since {args.output} was trained on it"
+        if same_place
+        else f"{args.output} was trained on {old}, and {corpus} is another text: give {old} to go on as before"
+    )
+    raise UsageError(f"{problem}; --other-text goes on with this one, another -o starts anew")
 
 
 def _existing(path: str) -> dict[str, Any] | None:
-    """Return the header of the file at the output's place; fail now if it cannot be replaced later."""
-    from densvec.files.persistence import DensvecFileError, read
-    from densvec.files.streams import is_remote, local_path
+    """Return the header of the file at the output's place, which must be a densvec file to be replaced."""
+    from densvec.files.persistence import DensvecFileError, faults_of, read
+    from densvec.files.schema import check_summary
 
-    if is_remote(path):
-        return None
-    name = local_path(path)
-    directory = os.path.dirname(os.path.abspath(name))
-    if not os.path.isdir(directory):
-        raise FileNotFoundError(errno.ENOENT, "there is no such directory to save in", directory)
-    if not os.access(directory, os.W_OK):
-        raise PermissionError(errno.EACCES, "the model cannot be saved in this directory", directory)
-    if not os.path.lexists(name):
+    if is_remote(path) or not os.path.lexists(local_path(path)):
         return None
     try:
-        return read(path, only=())[1]
+        header = read(path, only=())[1]
+        with faults_of(path):
+            check_summary(header)
+        return header
     except DensvecFileError as error:
         raise ValueError(f"{error}; choose another name for the model, or remove that file") from error
 

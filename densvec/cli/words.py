@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import say
@@ -32,6 +32,7 @@ __all__ = [
     "report_skipped",
     "skipped",
     "spellings",
+    "standard_input",
     "text_of",
 ]
 
@@ -92,10 +93,17 @@ def lines_or(arguments: Sequence[str]) -> Iterator[str]:
     if list(arguments) != ["-"]:
         yield from map(text_of, arguments)
         return
-    for line in sys.stdin.buffer:
+    for line in standard_input():
         text = line.decode("utf-8", "replace").strip()
         if text:
             yield text
+
+
+def standard_input() -> IO[bytes]:
+    """Return standard input; UsageError if whoever started the program has closed it."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed: - reads from it")
+    return sys.stdin.buffer
 
 
 def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:

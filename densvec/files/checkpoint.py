@@ -9,7 +9,8 @@ import time
 import warnings
 from typing import Any
 
-from densvec.files.streams import is_remote, local_path
+from densvec.files.packing import dump_json
+from densvec.files.streams import check_target, is_remote, local_path
 
 __all__ = ["Checkpoint"]
 
@@ -62,13 +63,17 @@ class Checkpoint:
         )
 
     def on_train_begin(self, model: Any) -> None:
-        """Start counting epochs and minutes; a directory that cannot be written to is an error now, not later."""
+        """Start counting epochs and minutes; what could not be saved is an error now, not after the first epoch."""
         if not is_remote(self.path):
             folder = os.path.dirname(os.path.realpath(local_path(self.path)))
             if not os.path.isdir(folder):
                 raise FileNotFoundError(errno.ENOENT, "There is no directory for the checkpoints", folder)
             if not os.access(folder, os.W_OK):
                 raise PermissionError(errno.EACCES, "Checkpoints cannot be written to", folder)
+        check_target(self.path)
+        header = getattr(model, "_header", None)
+        if header is not None:  # what JSON cannot hold, such as a comment that is an object
+            dump_json(header())
         self._epochs = 0
         self._saved_at = time.monotonic()
 

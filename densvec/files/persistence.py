@@ -22,7 +22,7 @@ import numpy.typing as npt
 from densvec._version import __version__
 from densvec.files.packing import dump_json, load_json, pack_words, unpack_vocabulary, unpack_words
 from densvec.files.safetensors import Entry, build_header, header_length, parse_header
-from densvec.files.streams import is_stream, local_path, open_for_writing, open_stream
+from densvec.files.streams import is_remote, is_stream, local_path, open_for_writing, open_stream
 from densvec.types import Array, PathLike
 
 __all__ = [
@@ -45,6 +45,7 @@ BLOCK = 1 << 20  # bytes; small enough to stay in the cache between copying, che
 LEFT_UNREAD = (
     16 << 20
 )  # bytes; a larger tensor is not read for checking when mapped: not reading it is the point of mapping
+LEAST_UNPACKED, MOST_COMPRESSION = 64 << 20, 20  # what a compressed file may hold: bytes, times its size
 _HEADER = "__metadata__"  # stands for the header among the names of tensors, where it cannot occur
 FOREIGN = {
     b"\x80": "a pickle, such as gensim's own files: load it with gensim, then KeyedDensities.from_gensim",
@@ -102,6 +103,7 @@ def read(
     *,
     mmap: str | None = None,
     only: Collection[str] | Callable[[str], bool] | None = None,
+    max_bytes: int | None = None,
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Read a file: its tensors and its JSON document.
 
@@ -115,6 +117,10 @@ def read(
         checksums and NaNs are not looked at: `verify` does.
     only : collection of str or predicate, optional
         Names of the tensors wanted; names that the file lacks are left out. All by default.
+    max_bytes : int, optional
+        How large the tensors may be. By default a compressed local file may hold twenty times its own size, or 64
+        MiB if that is more; no model compresses that well, but a few hundred kilobytes made for it can fill the
+        memory. Nothing is unpacked before this is checked.
 
     Raises
     ------
@@ -131,12 +137,14 @@ def read(
         raise ValueError(f"mmap={mmap!r}: only an uncompressed local file can be mapped, not {name}")
     with faults_of(name):
         if _is_file(path):
-            return _Reader(path, None).read(wanted)
+            return _Reader(path, None, most=max_bytes).read(wanted)
         if is_stream(name):
+            if max_bytes is None and not is_remote(name):
+                max_bytes = max(LEAST_UNPACKED, MOST_COMPRESSION * os.path.getsize(name))
             with open_stream(name) as file:
-                return _Reader(file, None).read(wanted)
+                return _Reader(file, None, most=max_bytes).read(wanted)
         with _open_local(name) as file:
-            return _Reader(file, os.fstat(file.fileno()).st_size, mmap).read(wanted)
+            return _Reader(file, os.fstat(file.fileno()).st_size, mmap, most=max_bytes).read(wanted)
 
 
 def verify(path: PathLike) -> None:
@@ -191,15 +199,24 @@ class _Reader:
     """One open file: a local one of known size, or a stream (``size=None``), read once from front to back."""
 
     def __init__(
-        self, file: IO[bytes], size: int | None, mmap: str | None = None, left_unread: int = LEFT_UNREAD
+        self,
+        file: IO[bytes],
+        size: int | None,
+        mmap: str | None = None,
+        left_unread: int = LEFT_UNREAD,
+        most: int | None = None,
     ) -> None:
-        self.file, self.size, self.mmap, self.left_unread = file, size, mmap, left_unread
+        self.file, self.size, self.mmap, self.left_unread, self.most = file, size, mmap, left_unread, most
         self.checksums: dict[str, int] = {}
 
     def read(self, wanted: Callable[[str], bool]) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return the wanted tensors and the document, all checked."""
         start, entries, document = self._read_start()
         self.checksums[_HEADER] = zlib.crc32(start)
+        if self.most is not None and entries and entries[-1].stop > self.most:
+            raise ValueError(
+                f"its tensors take {entries[-1].stop:,} bytes, more than {self.most:,}: give max_bytes if you trust it"
+            )
         mapped = self._map()[len(start) :] if self.mmap else None
         tensors = {}
         for entry in entries:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-__all__ = ["KINDS", "LARGEST", "field", "leave_out", "require_class", "tensor"]
+__all__ = ["KINDS", "LARGEST", "check_summary", "field", "leave_out", "require_class", "tensor"]
 
 T = TypeVar("T")
 
@@ -91,6 +91,40 @@ def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float
     if minimum is not None and not value >= minimum:  # type: ignore[operator]
         raise ValueError(f"the header's {name} is {value!r}, it must be at least {minimum}")
     return value
+
+
+def check_summary(document: Mapping[str, Any]) -> None:
+    """Check the parts of a header that are shown or asked for without loading the file.
+
+    Examples
+    --------
+    >>> check_summary({"class": "SkipGram", "run": "epoch"})
+    Traceback (most recent call last):
+    ValueError: the header's run is 'epoch', not a dict
+    """
+    kinds: dict[str, type[Any]] = {
+        "class": str,
+        "corpus_file": str,
+        "parameters": dict,
+        "counters": dict,
+        "run": dict,
+        "loss_history": list,
+    }
+    for name, kind in kinds.items():
+        if document.get(name) is not None:
+            field(document, name, kind)
+    for name, value in (document.get("counters") or {}).items():
+        if value is not None:
+            field({name: value}, name, float)
+    for name in ("epoch", "epochs") if document.get("run") else ():
+        field(document["run"], name, int, minimum=0)
+    for entry in document.get("loss_history") or []:
+        if not isinstance(entry, dict):
+            raise ValueError(f"the header's loss_history has {str(entry)[:80]!r} among its entries")
+        field(entry, "epoch", int, minimum=0)
+        for name in ("loss", "hinge", "kl", "words_per_second"):
+            if name not in entry or entry[name] is not None:
+                field(entry, name, float)
 
 
 def tensor(

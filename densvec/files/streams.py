@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import lzma
 import os
@@ -16,6 +17,7 @@ from densvec.files.atomic import atomic_write
 from densvec.types import PathLike
 
 __all__ = [
+    "check_target",
     "is_plain",
     "is_remote",
     "is_stream",
@@ -52,6 +54,46 @@ def is_plain(path: PathLike) -> bool:
     return os.path.isfile(name) and Path(name).suffix.lower() not in get_supported_extensions()
 
 
+def check_target(path: PathLike) -> None:
+    """Raise now what `open_for_writing` would raise later, as far as it can be known."""
+    name = local_path(path)
+    if is_remote(name):
+        _check_scheme(name)
+        return
+    _refuse_ending(name)
+    folder = os.path.dirname(os.path.abspath(name))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such directory to save in", folder)
+    if os.path.isdir(name):
+        raise IsADirectoryError(errno.EISDIR, "this is a directory: give the name of a file", name)
+    if not os.access(os.path.dirname(os.path.realpath(name)), os.W_OK):
+        raise PermissionError(errno.EACCES, "nothing can be saved in this directory", folder)
+
+
+def _refuse_ending(name: str) -> None:
+    if name.endswith(UNSUPPORTED):
+        raise ValueError(
+            f"cannot compress {name}: save it without that ending, or use one of {', '.join(COMPRESSED)}"
+        )
+
+
+def _check_scheme(name: str) -> None:
+    """Refuse a URI that smart_open cannot write, or not without a package that is not installed."""
+    from smart_open.transport import get_transport
+
+    scheme = name.partition("://")[0].lower()
+    if scheme in ("http", "https"):
+        raise ValueError(f"cannot write to {name}: web pages can only be read")
+    try:
+        get_transport(scheme)
+    except NotImplementedError as error:
+        raise ValueError(f"cannot write to {name}: {scheme}:// is unknown") from error
+    except ImportError as error:
+        raise ImportError(
+            f"writing to {name} needs a package that is not installed: pip install 'smart_open[{scheme}]'"
+        ) from error
+
+
 @contextlib.contextmanager
 def open_for_writing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a target; a local one appears under its name only when it is whole.
@@ -63,10 +105,7 @@ def open_for_writing(path: PathLike) -> Iterator[IO[bytes]]:
         with _open_remote(name, "wb") as file:
             yield file
         return
-    if name.endswith(UNSUPPORTED):
-        raise ValueError(
-            f"cannot compress {name}: save it without that ending, or use one of {', '.join(COMPRESSED)}"
-        )
+    _refuse_ending(name)
     with atomic_write(name) as raw:
         if name.endswith(".gz"):  # no name and no date inside, so that equal models give equal files
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:

@@ -81,7 +81,9 @@ class Files(Tables, Lifecycle):
         self._provenance = persistence.write(fname, tensors, header)
 
     @classmethod
-    def load(cls, fname: PathLike | IO[bytes], mmap: str | None = None) -> Self:
+    def load(
+        cls, fname: PathLike | IO[bytes], mmap: str | None = None, *, max_bytes: int | None = None
+    ) -> Self:
         """Load what :meth:`save` wrote; also the densities of a saved model.
 
         Parameters
@@ -90,7 +92,12 @@ class Files(Tables, Lifecycle):
             A path, or what smart_open can read.
         mmap : {None, "r", "c"}, optional
             Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
-            processes, ``"c"`` copy-on-write.
+            processes, ``"c"`` copy-on-write. A mapped file must stay as it is: saving replaces files, which is
+            safe, but a file that is cut short in place (by ``cp`` over it, say) ends the process with a bus
+            error when a lost part is touched. Without `mmap`, nothing that happens to the file later matters.
+        max_bytes : int, optional
+            How large the tables may be, checked before anything is unpacked; by default twenty times the size of
+            a compressed file, or 64 MiB if that is more.
 
         Raises
         ------
@@ -105,7 +112,7 @@ class Files(Tables, Lifecycle):
         >>> type(wv).load(path, mmap="r")
         KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
         """
-        tensors, header = persistence.read(fname, mmap=mmap, only=_is_ours)
+        tensors, header = persistence.read(fname, mmap=mmap, only=_is_ours, max_bytes=max_bytes)
         with persistence.faults_of(fname):
             return cls._restore(header, tensors)
 
@@ -456,13 +463,16 @@ def _restore_attributes(
     header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]], count: int
 ) -> dict[str, npt.NDArray[Any]]:
     found = {}
+    listed = header.get("attributes", {})
+    for attributes in (listed if isinstance(listed, dict) else {}, tensors):
+        if {"count", _ATTRIBUTES + "count"} & set(attributes):
+            raise ValueError("the words' counts are among their attributes, not in vocabulary.counts")
     if "vocabulary.counts" in tensors:
         counts = tensors["vocabulary.counts"]
         found["count"] = tensor(tensors, "vocabulary.counts", counts.dtype.kind, (count,))
     for name, values in tensors.items():
         if name.startswith(_ATTRIBUTES):
             found[name.removeprefix(_ATTRIBUTES)] = tensor(tensors, name, values.dtype.kind, (count,))
-    listed = header.get("attributes", {})
     for name, values in (listed if isinstance(listed, dict) else {}).items():
         if not isinstance(values, list) or len(values) != count:
             raise ValueError(f"the header's attribute {name!r} is not a list of {count:,} values")

@@ -163,6 +163,8 @@ class Layout:
                 raise ValueError(
                     f"tensor {table.name} is {array.dtype}, a model's is {np.dtype(table.dtype)}"
                 )
+            if table.name.startswith(_SQUARES_AND_STEPS) and array.min(initial=0) < 0:
+                raise ValueError(f"tensor {table.name} holds negative numbers")
 
     def bytes(self, words: int) -> dict[str, int]:
         """Return the bytes that the tables take while a model of this many words is trained."""
@@ -173,6 +175,9 @@ class Layout:
             taken[group] = taken.get(group, 0) + size
         return taken
 
+
+#: Sums of squares, means of them, and the number of steps taken: never below 0.
+_SQUARES_AND_STEPS = (STATE + "embedding_squares", STATE + "adam_second.", STATE + "adam_steps")
 
 #: Files written before this was kept lack it; training then starts it anew.
 _LATER = frozenset({STATE + "typical_word"})

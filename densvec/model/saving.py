@@ -71,7 +71,13 @@ class Saving(ModelState):
         logger.info("saved %s to %s", self, fname)
 
     @classmethod
-    def load(cls: type[M], fname: str | os.PathLike[str] | IO[bytes], mmap: str | None = None) -> M:
+    def load(
+        cls: type[M],
+        fname: str | os.PathLike[str] | IO[bytes],
+        mmap: str | None = None,
+        *,
+        max_bytes: int | None = None,
+    ) -> M:
         """Load a model that `save` wrote.
 
         Parameters
@@ -80,7 +86,11 @@ class Saving(ModelState):
             The file.
         mmap : {None, "r", "c"}
             Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
-            processes, ``"c"`` private changes. A mapped model copies its tables when it is trained.
+            processes, ``"c"`` private changes. A mapped model copies its tables when it is trained. A mapped
+            file must not be cut short in place, see `KeyedDensities.load`.
+        max_bytes : int, optional
+            How large the tables may be, checked before anything is unpacked; by default twenty times the size of
+            a compressed file, or 64 MiB if that is more.
 
         Raises
         ------
@@ -98,7 +108,7 @@ class Saving(ModelState):
         >>> model.epochs_trained, model.wv.means.flags.writeable
         (2, False)
         """
-        tensors, header = persistence.read(fname, mmap=mmap)
+        tensors, header = persistence.read(fname, mmap=mmap, max_bytes=max_bytes)
         with persistence.faults_of(fname):
             model = cls._restore(header, tensors)
         logger.info("loaded %s from %s", model, fname)
@@ -106,7 +116,7 @@ class Saving(ModelState):
 
     def _header(self) -> dict[str, Any]:
         """Return all that is not an array, as a JSON document."""
-        corpus_file = self._corpus[1]
+        corpus_file, corpus_fingerprint = self._recorded or (None, None)
         return {
             "class": type(self).__name__,
             "parameters": {name: getattr(self, name) for name in self.parameter_names()},
@@ -114,7 +124,8 @@ class Saving(ModelState):
             "loss_history": [entry._asdict() for entry in self.loss_history],
             "lifecycle_events": self.lifecycle_events,
             "run": None if self._run is None else self._run.header(),
-            "corpus_file": None if corpus_file is None else os.fspath(corpus_file),
+            "corpus_file": corpus_file,
+            "corpus_fingerprint": corpus_fingerprint,
             "attributes": self.wv._header()["attributes"],
             "reading": self.wv._header()["reading"],
             "provenance": self._provenance,
@@ -136,13 +147,17 @@ class Saving(ModelState):
         model = cls(**cls._constructor_parameters(field(header, "parameters", dict)))
         counters = field(header, "counters", dict)
         for name in COUNTERS:
-            setattr(model, name, field(counters, name, type(getattr(model, name))))
-        field(counters, "epochs_trained", int)  # for readers of the header: the run knows them too
+            setattr(model, name, field(counters, name, type(getattr(model, name)), minimum=0))
+        field(counters, "epochs_trained", int, minimum=0)  # for readers of the header: the run knows them too
         losses = [_restore_loss(entry) for entry in field(header, "loss_history", list)]
         model.lifecycle_events = _optional(header, "lifecycle_events", list)
         run = _optional(header, "run", dict)
         model._run = None if run is None else _restore_run(run, losses)
-        model._corpus = (None, _optional(header, "corpus_file", str))
+        corpus_file, mark = (
+            _optional(header, "corpus_file", str),
+            _optional(header, "corpus_fingerprint", dict),
+        )
+        model._recorded = None if corpus_file is None else (corpus_file, mark)
         model._provenance = header.get("provenance")
         model._restore_tensors(header, tensors)
         return model
@@ -176,6 +191,8 @@ class Saving(ModelState):
             raw = {name.removeprefix(_RAW): a for name, a in tensors.items() if name.startswith(_RAW)}
             words = persistence.unpack_words(raw)
             counts = tensor(raw, "vocabulary.counts", "i", (len(words),))
+            if (counts < 0).any():
+                raise ValueError("tensor raw_vocabulary.counts holds negative numbers")
             self.raw_vocab = dict(zip(words, counts.tolist(), strict=True))
 
 
@@ -195,9 +212,9 @@ def _optional(header: Mapping[str, Any], name: str, kind: type) -> Any:
 def _restore_loss(entry: Any) -> EpochLoss:
     if not isinstance(entry, dict):
         raise ValueError(f"the header's loss_history has {str(entry)[:80]!r} among its entries")
-    whole = ("epoch", "words")
+    whole, positive = ("epoch", "words"), ("epoch", "words", "words_per_second", "seconds")
     fields: dict[str, Any] = {
-        name: field(entry, name, int if name in whole else float)
+        name: field(entry, name, int if name in whole else float, minimum=0 if name in positive else None)
         for name in EpochLoss._fields
         if name != "running_loss" or name in entry  # older files have none
     }
@@ -217,6 +234,15 @@ def _restore_run(run: dict[str, Any], losses: list[EpochLoss]) -> Run:
     for name in ("total_words", "total_examples"):
         if _optional(run, name, int) is not None:
             field(run, name, int, minimum=0)
-    for name in ("loss", "hinge", "kl"):
-        field(field(tally, "result", dict), name, float)
+    field(tally, "seconds", float, minimum=0)
+    for part in ("result", "at_rest"):
+        if part == "result" or part in tally:  # older files have no losses at rest
+            sums = field(tally, part, dict)
+            field(sums, "centres", int, minimum=0)
+            for name in ("loss", "hinge", "kl"):
+                field(sums, name, float)
+    if run["epoch"] > run["epochs"]:
+        raise ValueError(f"the header's run has had {run['epoch']} of its {run['epochs']} epochs")
+    if "own" in run:
+        field(run, "own", bool)
     return Run.from_header(run, losses)

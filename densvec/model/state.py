@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
+from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
 from densvec.model.layout import STATE, Layout
@@ -69,7 +71,7 @@ class ModelState(SharedParameters, Lifecycle):
         self.effective_min_count = self.min_count
         self.lifecycle_events = []
         self._raw = RawVocabulary({}, 0, 0)
-        self._corpus: tuple[Corpus | None, CorpusFile | None] = (None, None)
+        self._corpus = (None, None)
         self._run: Run | None = None  # the position in training: what `train()` goes on from
         self._lock = OwnLock()  # held while what is saved with a model changes as a whole, or is saved
         self._loop: Loop | None = None  # while training
@@ -100,6 +102,34 @@ class ModelState(SharedParameters, Lifecycle):
         return 1.0
 
     # What its parts share.
+
+    @property
+    def _corpus(self) -> tuple[Corpus | None, CorpusFile | None]:
+        """The corpus: token lists, or a file."""
+        return self._sources
+
+    @_corpus.setter
+    def _corpus(self, sources: tuple[Corpus | None, CorpusFile | None]) -> None:
+        self._sources = sources
+        path = sources[1]
+        # What a file of the model says about its corpus: the path, and what the file there is like.
+        self._recorded = None if path is None else (os.fspath(path), fingerprint(path))
+
+    def _recorded_corpus(self) -> str | None:
+        """Return the file that a loaded model was trained on; RuntimeError if it is not that file any more.
+
+        A model's file may come from anyone and name any file: one that is not as recorded is not read.
+        """
+        if self._recorded is None:
+            return None
+        path, recorded = self._recorded
+        why = difference(path, recorded)
+        if why is not None:
+            raise RuntimeError(
+                f"the model's corpus, {path!r}, {why}: give the corpus to go on with, as in "
+                "train(corpus_file=..., resume=True)"
+            )
+        return path
 
     @property
     def epochs_trained(self) -> int:

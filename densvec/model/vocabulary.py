@@ -294,7 +294,7 @@ class VocabularyBuilding(ModelState):
         self._raw = other_model._raw.copy()
         self.corpus_count = other_model.corpus_count
         self.corpus_total_words = other_model.corpus_total_words
-        self._corpus = other_model._corpus
+        self._corpus, self._recorded = other_model._corpus, other_model._recorded
         self.init_weights()
 
     def _check_update(self) -> None:

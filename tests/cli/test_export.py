@@ -16,7 +16,8 @@ class TestExport:
         wv = KeyedDensities.load(model)
         means, variances = str(tmp_path / "means"), str(tmp_path / "variances")
         for name, binary in [("word2vec", False), ("word2vec-binary", True)]:
-            [found] = answer(capsys, "export", model, "--format", name, "-o", means, "--variances", variances)
+            places = ("-o", means, "--variances", variances, "--overwrite")
+            [found] = answer(capsys, "export", model, "--format", name, *places)
             assert found["written"] == [means, variances]
             back = KeyedDensities.load_word2vec_format(means, binary=binary, variances=variances)
             np.testing.assert_array_equal(back[wv.index_to_key], wv.vectors)
@@ -38,6 +39,41 @@ class TestExport:
         np.testing.assert_array_equal(back["kiwi"], wv["kiwi"])
         tokens = parse_marked(SENTENCE).tokens
         assert KeyedDensities.load(place["densvec"]).infer(tokens, position=2) == wv.infer(tokens, position=2)
+
+    @pytest.mark.parametrize("name", ["word2vec", "word2vec-binary", "gensim", "densvec"])
+    @pytest.mark.parametrize("overwrite", [(), ("--overwrite",)])
+    def test_never_replaces_what_it_reads(self, name, overwrite, model, tmp_path, capsys):
+        own, link = tmp_path / "own.dv", tmp_path / "link.dv"
+        own.write_bytes(Path(model).read_bytes())
+        link.symlink_to(own)
+        for place in (own, link, f"{tmp_path}/./own.dv", f"file://{own}"):
+            assert main(["export", str(own), "--format", name, "-o", str(place), *overwrite]) == 2
+            assert "choose another name" in capsys.readouterr().err
+        if name == "word2vec":
+            places = ["-o", str(tmp_path / "means"), "--variances", str(own)]
+            assert main(["export", str(own), "--format", name, *places, *overwrite]) == 2
+        assert own.read_bytes() == Path(model).read_bytes()
+
+    def test_never_writes_two_files_to_one_place(self, model, tmp_path, capsys):
+        place = str(tmp_path / "x")
+        options = ["--format", "word2vec", "-o", place, "--variances", f"{tmp_path}/./x"]
+        assert main(["export", model, *options]) == 2
+        assert "is named twice" in capsys.readouterr().err
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("name", "file"),
+        [("word2vec", ""), ("densvec", ""), ("tsv", "/metadata.tsv"), ("bsg", "/mu.vectors")],
+    )
+    def test_replaces_files_only_when_asked_to(self, name, file, model, tmp_path, capsys):
+        place = str(tmp_path / "there")
+        Path(place + file).parent.mkdir(exist_ok=True)
+        Path(place + file).write_text("mine")
+        assert main(["export", model, "--format", name, "-o", place]) == 2
+        assert "--overwrite replaces it" in capsys.readouterr().err
+        assert Path(place + file).read_text() == "mine"
+        assert main(["export", model, "--format", name, "-o", place, "--overwrite"]) == 0
+        assert Path(place + file).read_bytes() != b"mine"
 
     def test_needs_a_place(self, model, capsys):
         assert main(["export", model, "--format", "tsv"]) == 2

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from densvec import KeyedDensities
 from densvec.cli import main
+from densvec.files import persistence
 from tests.cli.cases import answer
 
 
@@ -25,6 +29,35 @@ class TestInfo:
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
         assert ["dimensions", "12"] in lines
         assert ["covariance", "spherical"] in lines
+
+    @pytest.mark.parametrize(
+        "crafted",
+        [
+            {"run": "epoch"},
+            {"run": {"epoch": "1", "epochs": 2}},
+            {"loss_history": "long"},
+            {"loss_history": ["long"]},
+            {"loss_history": [{"epoch": 1, "loss": "high"}]},
+            {"counters": ["corpus_total_words"]},
+            {"counters": {"corpus_total_words": "many"}},
+            {"corpus_file": {"path": "x"}},
+            {"parameters": "many"},
+            {"class": ["SkipGram"]},
+        ],
+    )
+    def test_crafted_headers_are_faults_of_the_file(self, crafted, model, tmp_path, capsys):
+        path = tmp_path / "crafted.dv"
+        tensors, header = persistence.read(model)
+        persistence.write(path, tensors, {**header, **crafted})
+        assert main(["info", str(path)]) == 1
+        assert "crafted.dv: the header's" in capsys.readouterr().err
+
+    def test_odd_tensors_are_described_all_the_same(self, model, tmp_path, capsys):
+        _, header = persistence.read(model, only=())
+        persistence.write(tmp_path / "odd.dv", {"means": np.ones(3), "log_variances": np.array(1.0)}, header)
+        assert main(["info", str(tmp_path / "odd.dv")]) == 0
+        assert main(["info", str(tmp_path / "odd.dv"), "--verify"]) == 1
+        assert "odd.dv: " in capsys.readouterr().err
 
     def test_densities_alone(self, model, tmp_path, capsys):
         KeyedDensities.load(model).save(tmp_path / "words.dv")

@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram, KeyedDensities
 from densvec.cli import main
+from densvec.files import persistence
 from tests.cli.cases import QUICK, answer, assert_one_sentence, command, densvec_process, environment
 
 
@@ -167,6 +169,66 @@ class TestInterrupted:
         assert code == 143, error
         assert "--resume" in error
         assert BayesianSkipGram.load(path).loss_history
+
+
+class TestTargets:
+    @pytest.mark.parametrize(
+        ("name", "code", "why"),
+        [
+            ("m.dv.zip", 1, "cannot compress"),
+            ("https://example.org/m.dv", 1, "web pages can only be read"),
+            ("pigeon://m.dv", 1, "pigeon:// is unknown"),
+            ("folder", 1, "give the name of a file"),
+        ],
+    )
+    def test_what_cannot_be_written_is_an_error_before_anything_is_read(
+        self, name, code, why, tmp_path, monkeypatch, capsys
+    ):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "folder").mkdir()
+        assert main(["train", "no-corpus-is-looked-for.txt", "-o", name]) == code
+        assert why in capsys.readouterr().err
+
+    def test_a_finished_model_is_replaced_only_when_asked_to(self, model, corpus, tmp_path, capsys):
+        path = tmp_path / "model.dv"
+        path.write_bytes(before := Path(model).read_bytes())
+        assert main(["train", str(corpus), "-o", str(path), *QUICK]) == 2
+        assert (
+            "is there already: --resume goes on with it, --overwrite starts again" in capsys.readouterr().err
+        )
+        assert path.read_bytes() == before
+        assert (
+            main(["train", str(corpus), "-o", str(path), *QUICK, "--epochs", "1", "--overwrite", "-q"]) == 0
+        )
+        assert BayesianSkipGram.load(path).epochs_trained == 1
+
+    def test_no_epochs_make_a_model_that_can_go_on(self, corpus, tmp_path, capsys):
+        path = tmp_path / "model.dv"
+        assert main(["train", str(corpus), "-o", str(path), *QUICK, "--epochs", "0"]) == 0
+        assert str(path) in capsys.readouterr().out
+        assert BayesianSkipGram.load(path).epochs_trained == 0
+        assert main(["train", "-o", str(path), "--resume", "--epochs", "1", "-q"]) == 0
+        assert BayesianSkipGram.load(path).epochs_trained == 1
+
+    def test_only_the_corpus_that_was_recorded_is_opened(self, model, tmp_path, capsys):
+        path, secret = tmp_path / "model.dv", tmp_path / "secret.txt"
+        secret.write_text("kiwi owl " * 100)
+        tensors, header = persistence.read(model)
+        for place in (str(secret), "https://example.org/corpus.txt"):
+            persistence.write(path, tensors, {**header, "corpus_file": place})
+            assert main(["train", "-o", str(path), "--resume", "--epochs", "9"]) == 1
+            assert place in capsys.readouterr().err
+        assert len(BayesianSkipGram.load(path).loss_history) == 3
+
+    @pytest.mark.parametrize(
+        "crafted", [{"run": "epoch"}, {"run": {"epoch": "x", "epochs": []}}, {"class": {}}]
+    )
+    def test_crafted_headers_are_faults_of_the_file(self, crafted, model, corpus, tmp_path, capsys):
+        path = tmp_path / "model.dv"
+        tensors, header = persistence.read(model)
+        persistence.write(path, tensors, {**header, **crafted})
+        assert main(["train", str(corpus), "-o", str(path)]) == 1
+        assert "model.dv: the header's" in capsys.readouterr().err
 
 
 class TestResume:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from densvec import BayesianSkipGram
 from densvec.files import checkpoint
 from densvec.files.checkpoint import Checkpoint
 
@@ -70,8 +71,42 @@ def test_a_directory_that_is_not_there_is_an_error_before_training(tmp_path):
     with pytest.raises(FileNotFoundError, match="no directory"):
         train(Checkpoint(tmp_path / "missing" / "m"), model, 1)
     assert model.moment == 0
+
+
+def test_a_remote_checkpoint_is_saved_like_any_other(monkeypatch):
+    monkeypatch.setattr("smart_open.transport.get_transport", lambda scheme: None)
+    model = Model()
     train(Checkpoint("s3://bucket/m"), model, 1)
     assert model.saves == [("s3://bucket/m", 4)]
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "why"),
+    [
+        ("m.dv.zip", ValueError, "cannot compress m.dv.zip"),
+        ("https://example.org/m.dv", ValueError, "can only be read"),
+        ("carrier-pigeon://m.dv", ValueError, "carrier-pigeon:// is unknown"),
+        ("s3://bucket/m", ImportError, r"pip install 'smart_open\[s3\]'"),
+        (".", IsADirectoryError, "give the name of a file"),
+    ],
+)
+def test_what_could_not_be_saved_is_an_error_before_training(path, error, why, monkeypatch):
+    def without(scheme):
+        raise ImportError if scheme == "s3" else NotImplementedError
+
+    monkeypatch.setattr("smart_open.transport.get_transport", without)
+    model = Model()
+    with pytest.raises(error, match=why):
+        train(Checkpoint(path), model, 1)
+    assert model.moment == 0
+
+
+def test_a_comment_that_no_file_can_hold_is_an_error_before_training(tmp_path):
+    model = BayesianSkipGram(vector_size=3, min_count=1, workers=1, comment=object())
+    model.build_vocab([["a", "b"]] * 9)
+    with pytest.raises(TypeError, match=r"comment|JSON"):
+        model.train(callbacks=[Checkpoint(tmp_path / "m.dv")])
+    assert not model.loss_history
 
 
 def test_arguments_are_checked():

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -367,3 +368,30 @@ def test_nothing_in_the_package_can_unpickle(source):
             name = ast.unparse(node.func)
             assert name not in ("np.load", "numpy.load", "torch.load", "eval", "exec", "__import__"), name
             assert not {keyword.arg for keyword in node.keywords} & {"allow_pickle"}, name
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_unpacked(tmp_path, ending):
+    path = tmp_path / f"bomb.dv{ending}"
+    zeros = np.zeros(80 << 18, np.float32)  # 80 MiB
+    persistence.write(path, {"means": zeros}, {})
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    with pytest.raises(
+        DensvecFileError, match=r"bomb\.dv.*83,886,\d* bytes, more than 67,108,864: give max_bytes"
+    ):
+        persistence.read(path)
+    with pytest.raises(DensvecFileError, match="more than 1,000: give max_bytes"):
+        persistence.read(path, max_bytes=1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+    if ending == ".gz":
+        assert len(persistence.read(path, max_bytes=100 << 20)[0]["means"]) == len(zeros)
+
+
+def test_what_compresses_as_models_do_is_read_whatever_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(persistence, "LEAST_UNPACKED", 1000)
+    numbers = np.random.default_rng(1).normal(size=10_000).astype(np.float32)
+    persistence.write(tmp_path / "model.dv.gz", {"means": numbers}, {})
+    np.testing.assert_array_equal(persistence.read(tmp_path / "model.dv.gz")[0]["means"], numbers)

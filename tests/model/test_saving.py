@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -315,6 +316,36 @@ class TestGoingOn:
         model = BayesianSkipGram.load(path).train()
         assert_same_tables(model, trained)
 
+    @pytest.mark.parametrize("place", ["changed", "gone", "URL", "secret", "old"])
+    def test_a_recorded_corpus_is_opened_only_if_it_is_the_one_recorded(
+        self, path, tmp_path, place, monkeypatch
+    ):
+        text, secret = tmp_path / "corpus.txt", tmp_path / "secret"
+        text.write_text("\n".join(" ".join(sentence) for sentence in SENTENCES), encoding="utf-8")
+        secret.write_bytes(text.read_bytes()[::-1])
+        model = BayesianSkipGram(**SETTINGS)
+        model.build_vocab(corpus_file=text)
+        model.save(path)
+        expected = str(text)
+        if place == "changed":
+            text.write_text("something else", encoding="utf-8")
+        elif place == "gone":
+            text.unlink()
+        elif place == "old":  # from before fingerprints were kept
+            rewrite(path, drop("corpus_fingerprint"))
+        else:
+            expected = "https://example.org/corpus.txt" if place == "URL" else str(secret)
+            rewrite(path, put("corpus_file", value=expected))
+        model = BayesianSkipGram.load(path)
+        monkeypatch.setattr("densvec.corpora.open_binary", lambda path: pytest.fail(f"{path} was opened"))
+        with pytest.raises(RuntimeError, match=re.escape(repr(expected))):
+            model.train()
+        monkeypatch.undo()
+        before = path.read_bytes()
+        model.save(path)
+        assert path.read_bytes() == before or place == "old"
+        assert model.train(SENTENCES, resume=True).epochs_trained == SETTINGS["epochs"]
+
     def test_a_finished_model_has_nothing_to_do_and_a_loaded_one_wants_its_corpus(self, path, trained):
         trained.save(path)
         assert BayesianSkipGram.load(path).train().train_count == trained.train_count
@@ -508,6 +539,14 @@ def replace(name, change):
     return edit
 
 
+def count_raw_words(count):
+    def edit(tensors, header):
+        tensors |= {f"raw_{name}": array for name, array in persistence.pack_words(["rare"]).items()}
+        tensors["raw_vocabulary.counts"] = np.array([count])
+
+    return edit
+
+
 class TestDamage:
     @pytest.mark.parametrize(
         ("edit", "fault"),
@@ -549,6 +588,30 @@ class TestDamage:
             (lambda tensors, header: tensors.pop("log_variances"), "parameters say"),
             (lambda tensors, header: tensors.pop("vocabulary.counts"), "vocabulary.counts"),
             (replace("vocabulary.counts", lambda a: -a), "counts holds negative numbers"),
+            (count_raw_words(-1), "raw_vocabulary.counts holds negative numbers"),
+            (replace("training.embedding_squares", lambda a: -a - 1), "squares holds negative numbers"),
+            (
+                replace("training.adam_second.mean_bias", lambda a: -a - 1),
+                "adam_second.mean_bias holds negative",
+            ),
+            (replace("training.adam_steps", lambda a: -a - 1), "adam_steps holds negative numbers"),
+            (
+                lambda tensors, header: tensors.update({"attributes.count": tensors["vocabulary.counts"]}),
+                "counts",
+            ),
+            (put("attributes", "count", value=["many"]), "counts"),
+            (put("parameters", "window", value=300_000_000), "window=300000000 is too large"),
+            (put("parameters", "batch_words", value=2**40), "batch_words=1099511627776 is too large"),
+            (put("reading", "window", value=300_000_000), "window=300000000 is too large"),
+            (put("counters", "train_count", value=-1), "train_count"),
+            (put("counters", "total_train_time", value=-1.0), "total_train_time"),
+            (put("loss_history", 0, "words", value=-1), "words"),
+            (put("loss_history", 0, "seconds", value=-1.0), "seconds"),
+            (put("run", "epoch", value=2**50), "epochs"),
+            (put("run", "own", value="yes"), "own"),
+            (put("run", "tally", "seconds", value="long"), "seconds"),
+            (put("run", "tally", "result", "centres", value=-1), "centres"),
+            (put("corpus_fingerprint", value="none"), "corpus_fingerprint"),
         ],
     )
     def test_what_does_not_belong_together_is_refused(self, path, trained, edit, fault):

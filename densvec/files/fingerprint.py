@@ -1,0 +1,74 @@
+"""Whether a file is still the one it was: its size, and a hash of its beginning and its end."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+from densvec.files.streams import is_remote, local_path
+from densvec.types import PathLike
+
+__all__ = ["difference", "fingerprint"]
+
+ENDS = 1 << 16  # bytes at either end that are hashed
+
+
+def fingerprint(path: PathLike) -> dict[str, Any] | None:
+    """Return what a local regular file is told by, as a JSON document; None for what is anything else.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "corpus.txt")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("a b c")
+    >>> fingerprint(path)
+    {'bytes': 5, 'ends': '40e124ce...'}
+    """
+    name = local_path(path)
+    if is_remote(name):
+        return None
+    try:
+        if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe or a device could wait, or do something
+            return None
+        with open(name, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            ends = hashlib.sha256(file.read(ENDS))
+            file.seek(max(0, size - ENDS))
+            ends.update(file.read(ENDS))
+    except OSError:
+        return None
+    return {"bytes": size, "ends": ends.hexdigest()}
+
+
+def difference(path: PathLike, recorded: Mapping[str, Any] | None) -> str | None:
+    """Return why a path is not the file that was recorded, as the end of a sentence about it; None if it is.
+
+    Nothing is opened that is not a regular file of the recorded size.
+
+    Examples
+    --------
+    >>> difference("https://example.org/corpus.txt", {"bytes": 5, "ends": "0e9f"})
+    'is no local file, and others are opened only when you give them'
+    >>> difference("nowhere.txt", {"bytes": 5, "ends": "0e9f"})
+    'is not there'
+    """
+    name = local_path(path)
+    if is_remote(name):
+        return "is no local file, and others are opened only when you give them"
+    if recorded is None:
+        return "cannot be told from another file: what it was like is not recorded"
+    try:
+        status = os.stat(name)
+    except (OSError, ValueError):  # ValueError: a path with a null character
+        return "is not there"
+    if not stat.S_ISREG(status.st_mode):
+        return "is not a regular file"
+    if status.st_size != recorded.get("bytes"):
+        return f"has changed since: it had {recorded.get('bytes')} bytes and has {status.st_size}"
+    if fingerprint(name) != recorded:
+        return "has changed since: it begins or ends with other text"
+    return None
