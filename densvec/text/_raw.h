@@ -103,7 +103,8 @@ static inline void between_words(RawState *s, uint32_t c, int kind) {
         s->spaced = c >= 0x3000; /* the full stops of Chinese and Japanese need no blank after them */
     } else if (kind & SPACE) {
         s->spaced = 1;
-        if (c == '\n' && (++s->lines > 1 || s->line_ends)) s->due = 1;
+        if (c == '\n' && (s->lines || s->line_ends)) s->due = 1;
+        if (c == '\n') s->lines = 1; /* how many more there are does not matter */
     }
 }
 

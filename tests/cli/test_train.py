@@ -214,11 +214,25 @@ class TestTargets:
         path, secret = tmp_path / "model.dv", tmp_path / "secret.txt"
         secret.write_text("kiwi owl " * 100)
         tensors, header = persistence.read(model)
+        [event] = [event for event in header["lifecycle_events"] if event["event"] == "text"]
         for place in (str(secret), "https://example.org/corpus.txt"):
-            persistence.write(path, tensors, {**header, "corpus_file": place})
-            assert main(["train", "-o", str(path), "--resume", "--epochs", "9"]) == 1
-            assert place in capsys.readouterr().err
+            for events in ([], [{**event, "path": place}], [{"event": "text", "path": place}]):
+                crafted = {**header, "corpus_file": place, "lifecycle_events": events}
+                persistence.write(path, tensors, crafted)
+                assert main(["train", "-o", str(path), "--resume", "--epochs", "9"]) == 2
+                assert f"the text of before, {place}, " in capsys.readouterr().err
         assert len(BayesianSkipGram.load(path).loss_history) == 3
+
+    def test_a_text_that_has_changed_is_noticed(self, corpus, tmp_path, capsys):
+        path, text = tmp_path / "model.dv", tmp_path / "text.txt"
+        text.write_bytes(corpus.read_bytes())
+        assert main(["train", str(text), "-o", str(path), *QUICK, "--epochs", "1", "-q"]) == 0
+        text.write_bytes(corpus.read_bytes() + b"one more line\n")
+        for given in ([str(text)], []):
+            assert main(["train", *given, "-o", str(path), "--resume", "--epochs", "2"]) == 2
+            assert "has changed since" in capsys.readouterr().err
+        again = ["train", str(text), "-o", str(path), "--resume", "--epochs", "2", "--other-text", "-q"]
+        assert main(again) == 0
 
     @pytest.mark.parametrize(
         "crafted", [{"run": "epoch"}, {"run": {"epoch": "x", "epochs": []}}, {"class": {}}]

@@ -176,3 +176,13 @@ def test_line_sentences_name_the_remedy(caplog):
     with caplog.at_level(logging.WARNING):
         list(LineSentence(io.BytesIO("un café\n".encode("latin-1"))))
     assert "cp1252" in caplog.text
+
+
+@pytest.mark.parametrize("claimed", [10**9, -3])
+def test_a_file_that_claims_to_have_read_what_it_was_not_asked_for_is_an_error(claimed):
+    class Liar(io.BytesIO):
+        def readinto(self, view):
+            return claimed
+
+    with pytest.raises(OSError, match=f"says it has read {claimed}"):
+        Tokenised(Liar()).read()
