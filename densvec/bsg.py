@@ -256,6 +256,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         *,
         position: int | None = None,
         emphasis: float | None = None,
+        exclude_context: bool = False,
     ) -> list[tuple[str, float]]:
         """Return words that could stand in a word's place in a context, best first.
 
@@ -279,6 +280,8 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         emphasis : float, optional
             1 ranks by the posterior as it is, more gives the context more of a say; by default 1.5, or 1 with
             ``residual=False``, the paper's encoder.
+        exclude_context : bool
+            Whether to leave out the words of the context itself.
 
         Examples
         --------
@@ -288,7 +291,14 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         2
         """
         return self.wv.substitutes(
-            word, context, candidates, topn, exclude_inflections, position=position, emphasis=emphasis
+            word,
+            context,
+            candidates,
+            topn,
+            exclude_inflections,
+            position=position,
+            emphasis=emphasis,
+            exclude_context=exclude_context,
         )
 
     def predict_output_word(

@@ -136,7 +136,10 @@ def test_substitutes_are_sought_where_the_emphasised_context_points(model, empha
     )
     for word, score in found:
         assert score == pytest.approx(expected[word], rel=1e-4, abs=1e-4)
-    candidates = ["owl", "plum", "apple"]
+    left = model.substitutes("kiwi", context, topn=None, emphasis=emphasis, exclude_context=True)
+    assert left == [pair for pair in found if pair[0] not in context.split()]
+    assert model.substitutes("kiwi", context, topn=3, emphasis=emphasis, exclude_context=True) == left[:3]
+    candidates = ["owl", "plum", "ripe"]
     among = dict(model.substitutes("kiwi", context, candidates, emphasis=emphasis))
     assert among == {word: pytest.approx(expected[word], rel=1e-4) for word in candidates if word in wv}
 

@@ -84,7 +84,12 @@ def meaning(wv: KeyedDensities, marked: Marked, metric: str, topn: int) -> dict[
         "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),
         "substitutes": scored(
             wv.substitutes(
-                marked.word, marked.tokens, topn=topn, exclude_inflections=True, position=marked.position
+                marked.word,
+                marked.tokens,
+                topn=topn,
+                exclude_inflections=True,
+                position=marked.position,
+                exclude_context=True,
             )
         ),
     }

@@ -26,7 +26,8 @@ HELP = "what could stand for a word in a sentence"
 DESCRIPTION = """\
 Rank the words that could stand for a marked word in its sentence, by -KL[posterior of the word ‖ prior of the
 substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as the context
-has moved it. Other forms of the word (plurals, -ing, -ed) are left out unless you ask for them."""
+has moved it. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
+out unless you ask for them."""
 EPILOG = """\
 examples:
   densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet"
@@ -42,6 +43,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     )
     parser.add_argument("--candidates", metavar="WORD", nargs="+", help="rank these words only")
     parser.add_argument("--inflections", action="store_true", help="keep other forms of the word itself")
+    parser.add_argument("--context", action="store_true", help="keep the other words of the sentence")
     parser.add_argument(
         "--emphasis",
         metavar="TIMES",
@@ -68,6 +70,7 @@ def run(args: argparse.Namespace) -> None:
             exclude_inflections=not args.inflections,
             position=marked.position,
             emphasis=args.emphasis,
+            exclude_context=not args.context and candidates is None,
         )
         unknown = skipped(wv, marked)
         if args.json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from densvec.reading import MOST_EMPHASIS, Reading
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats, Integers
 
-__all__ = ["Inference"]
+__all__ = ["Inference", "fit_to_stand_for"]
 
 _WORDS_AT_ONCE = 1 << 20
 """Words of windows that are laid out together, which bounds the memory of long texts and of wide windows."""
@@ -227,6 +227,7 @@ class Inference(Lookup):
         *,
         position: int | None = None,
         emphasis: float | None = None,
+        exclude_context: bool = False,
     ) -> Found:
         """Rank what could stand for a word in its context, by −KL[q‖prior of the substitute].
 
@@ -250,6 +251,9 @@ class Inference(Lookup):
         emphasis : float, optional
             1 ranks by the posterior as it is; with more, the context has more of a say and the word less. By default
             what the encoder's `reading` says: 1 in the paper, 1.5 for the models of this package.
+        exclude_context : bool, optional
+            Whether to leave out the words of the context itself. Posteriors are drawn to what they have read, but
+            a sentence seldom says a thing twice.
 
         Examples
         --------
@@ -258,23 +262,17 @@ class Inference(Lookup):
         """
         posterior = self._emphasised([word], self.infer(context, word, position), emphasis)
         own = self.index_to_key[self.get_index(word)]
+        wanted = len(self) if topn is None else topn
+        taken = set(_tokens(context)) if exclude_context else set()
         if candidates is not None:
             known = [key for key in dict.fromkeys(candidates) if key in self]
             ranked = self._rank(posterior, known)
-        else:
-            ranked = None
-        wanted = len(self) if topn is None else topn
-        reach = wanted + 1
+            return fit_to_stand_for(own, taken, ranked, exclude_inflections)[:wanted]
+        reach = wanted + 1 + len(taken)
         while True:
-            found = (
-                ranked if ranked is not None else self._whole.most_similar(posterior, metric="kl", topn=reach)
-            )
-            left = [
-                (key, score)
-                for key, score in found
-                if key != own and not (exclude_inflections and is_inflection(str(key), str(own)))
-            ]
-            if len(left) >= wanted or ranked is not None or reach >= len(self):
+            found = self._whole.most_similar(posterior, metric="kl", topn=reach)
+            left = fit_to_stand_for(own, taken, found, exclude_inflections)
+            if len(left) >= wanted or reach >= len(self):
                 return left[:wanted]
             reach *= 4
 
@@ -379,6 +377,17 @@ class Inference(Lookup):
     def _rows_or_minus_one(self, tokens: Iterable[Any]) -> Integers:
         """Return the rows of tokens, -1 for unknown ones."""
         return np.fromiter(map(self.key_to_index.get, tokens, itertools.repeat(-1)), dtype=np.int64)
+
+
+def fit_to_stand_for(own: Any, context: Collection[Any], found: Found, exclude_inflections: bool) -> Found:
+    """Return the words that can stand for one: others, not in its context, and not its forms if so wished."""
+    return [
+        (key, score)
+        for key, score in found
+        if key != own
+        and key not in context
+        and not (exclude_inflections and is_inflection(str(key), str(own)))
+    ]
 
 
 def _tokens(context: str | Sequence[str]) -> Sequence[str]:

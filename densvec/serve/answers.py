@@ -12,11 +12,11 @@ from densvec.cli.entails import compare
 from densvec.cli.output import plain, scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
+from densvec.keyed.inference import fit_to_stand_for
 from densvec.serve.errors import FAULTS_OF_THE_REQUEST
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Entails, Hypernyms, InContext, Infer, Similar, Substitutes
-from densvec.text.inflections import is_inflection
 
 Document = dict[str, Any]
 Answers = list["Document | Exception"]
@@ -88,23 +88,23 @@ def substitutes(model: Model, questions: Sequence[Substitutes], limits: Limits) 
     """Answer /v1/substitutes; questions without candidates of their own in one pass over the words."""
     read = _each(questions, lambda question: _read(model, question, limits))
     answers: Answers = list(read)
-    together: dict[bool, list[int]] = {}
+    together: dict[tuple[bool, bool], list[int]] = {}
     for i, (question, one) in enumerate(zip(questions, read, strict=True)):
         if isinstance(one, Exception):
             continue
         if question.candidates is None:
-            together.setdefault(question.exclude_inflections, []).append(i)
+            together.setdefault((question.exclude_inflections, question.exclude_context), []).append(i)
         else:
             try:
                 answers[i] = _among_candidates(model, one, question)
             except FAULTS_OF_THE_REQUEST as error:
                 answers[i] = error
-    for exclude_inflections, places in together.items():
+    for exclude, places in together.items():
         occurrences = [read[i] for i in places]
         topn = max(questions[i].topn for i in places)
         try:
             posteriors = model.wv.infer_posteriors(occurrences)
-            found = _substitutes(model, occurrences, posteriors, topn, exclude_inflections)
+            found = _substitutes(model, occurrences, posteriors, topn, *exclude)
         except FAULTS_OF_THE_REQUEST as error:  # there is no encoder, say
             for i in places:
                 answers[i] = error
@@ -181,6 +181,7 @@ def _among_candidates(model: Model, one: Occurrence, question: Substitutes) -> D
         question.topn,
         question.exclude_inflections,
         position=one.position,
+        exclude_context=question.exclude_context,
     )
     return plain({**one.document(model), "substitutes": scored(found)})  # type: ignore[no-any-return]
 
@@ -233,7 +234,7 @@ def _nearest(
     topn = max(question.topn for question in questions)
     before = wv.most_similar_batch([one.word for one in occurrences], topn, metric=metric)
     after = wv.most_similar_batch(posteriors, topn, metric=metric)
-    instead = _substitutes(model, occurrences, posteriors, topn, exclude_inflections=True)
+    instead = _substitutes(model, occurrences, posteriors, topn, True, True)
     return [
         {
             "metric": metric,
@@ -251,20 +252,25 @@ def _substitutes(
     posteriors: Gaussian,
     topn: int,
     exclude_inflections: bool,
+    exclude_context: bool,
 ) -> list[list[tuple[str, float]]]:
     """Return what ``wv.substitutes`` returns, of many words in one pass over all."""
     posteriors = model.wv._emphasised([one.word for one in occurrences], posteriors, None)
-    found = model.wv.most_similar_batch(posteriors, topn + 1 + FORMS * exclude_inflections, metric="kl")
+    contexts = [set(one.context if exclude_context else ()) for one in occurrences]
+    reach = topn + 1 + FORMS * exclude_inflections + max(map(len, contexts), default=0)
+    found = model.wv.most_similar_batch(posteriors, reach, metric="kl")
     answers = []
-    for one, ranked in zip(occurrences, found, strict=True):
-        left = [
-            (word, score)
-            for word, score in ranked
-            if word != one.word and not (exclude_inflections and is_inflection(word, one.word))
-        ]
+    for one, context, ranked in zip(occurrences, contexts, found, strict=True):
+        left = fit_to_stand_for(one.word, context, ranked, exclude_inflections)
         if len(left) < topn <= len(model.wv) - 1:  # it has more forms than that
             left = model.wv.substitutes(
-                one.word, one.context, None, topn, exclude_inflections, position=one.position
+                one.word,
+                one.context,
+                None,
+                topn,
+                exclude_inflections,
+                position=one.position,
+                exclude_context=exclude_context,
             )
         answers.append(left[:topn])
     return answers

@@ -64,6 +64,7 @@ class Substitutes(InContext):
     )
     topn: int = Field(10, ge=0)
     exclude_inflections: bool = False
+    exclude_context: bool = False
 
 
 class Entails(Question):

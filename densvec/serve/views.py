@@ -11,13 +11,13 @@ import numpy as np
 from densvec.cli.output import plain, scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
+from densvec.keyed.inference import fit_to_stand_for
 from densvec.plot import Plane
 from densvec.serve.answers import FORMS, Document
 from densvec.serve.layout import plane_of_shift, spread
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Compared, Looked, Mapped, Tokens
-from densvec.text.inflections import is_inflection
 
 MAPPED = 600
 """Words on a map at most: laying them out takes time that grows with the square of their number."""
@@ -82,7 +82,7 @@ def in_context(model: Model, question: Looked, limits: Limits) -> Document:
         "contributions": _contributions(active, posterior, posteriors[2:]),
         "nearest_to_prior": scored(nearest_to_prior[: question.topn]),
         "nearest_to_posterior": scored(nearest),
-        "substitutes": scored(_substitutes(model, word, posterior, question.topn)),
+        "substitutes": scored(_substitutes(model, question, posterior)),
         "picture": _picture(model, prior, whole, posterior, list(around)),
     }
     return plain(document)  # type: ignore[no-any-return]
@@ -223,13 +223,15 @@ def _posteriors(
     return model.wv._posteriors(np.full(len(sets), centre), contexts, offsets, weights)
 
 
-def _substitutes(model: Model, word: str, posterior: Gaussian, topn: int) -> list[tuple[str, float]]:
+def _substitutes(model: Model, question: Looked, posterior: Gaussian) -> list[tuple[str, float]]:
     """Return what ``wv.substitutes`` does, from a posterior."""
-    if not topn:
+    word = question.tokens[question.position]
+    if not question.topn:
         return []
     sought = model.wv._emphasised([word], posterior, None)
-    found = model.wv.most_similar(sought, metric="kl", topn=topn + 1 + FORMS)
-    return [(key, score) for key, score in found if key != word and not is_inflection(key, word)][:topn]
+    context = set(question.tokens)
+    found = model.wv.most_similar(sought, metric="kl", topn=question.topn + 1 + FORMS + len(context))
+    return fit_to_stand_for(word, context, found, exclude_inflections=True)[: question.topn]
 
 
 def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian) -> list[Document]:

@@ -155,7 +155,7 @@ def test_sentence(watched, wv):
     watched.shown()
     assert line.get_by_role("button", name="kiwi").get_attribute("aria-pressed") == "true"
     sentence = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
-    expected = wv.substitutes("kiwi", sentence, exclude_inflections=True, position=3)
+    expected = wv.substitutes("kiwi", sentence, exclude_inflections=True, position=3, exclude_context=True)
     table = page.locator("section", has=page.get_by_role("heading", name="Substitutes here"))
     assert table.locator("tbody td:first-child").all_inner_texts() == [word for word, _ in expected]
     # Contributions are shown as shading that adds up, and the strongest is the darkest.
