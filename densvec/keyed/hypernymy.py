@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.ranking import best
@@ -97,6 +96,8 @@ def share_below(difference: Floats, spread: float) -> Floats:
     """Return the share of a normal population of mean 0 that is below each value; half of one without spread."""
     if not spread > 0:
         return np.full(np.shape(difference), 0.5)
+    from scipy.special import ndtr  # takes longer to import than a model to load
+
     share: Floats = ndtr(difference / spread)
     return share
 

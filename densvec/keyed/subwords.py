@@ -5,15 +5,17 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
 from densvec.types import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = ["SUBWORDS", "SpellingModel", "Subwords", "ngrams"]
 
@@ -274,6 +276,8 @@ def _matrix(columns: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], width: 
     """Return a matrix of ones in the given columns of each row; -1 stands for none."""
     kept = columns >= 0
     ends = np.concatenate([[0], np.cumsum(kept)])[ends]
+    from scipy.sparse import csr_matrix  # takes longer to import than a model to load
+
     return csr_matrix(
         (np.ones(int(kept.sum()), dtype=np.float32), columns[kept], ends), (len(ends) - 1, width)
     )
