@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Make the pictures of the page that the documentation shows: ``python docs/screenshots.py MODEL [-o DIRECTORY]``.
+"""Make the pictures of the page that the documentation shows: ``python docs/screenshots.py [MODEL] [-o DIRECTORY]``.
 
 It serves the model, drives Chromium (the one of the system, or the one named in CHROMIUM) with Playwright, and saves
 the four views.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import uvicorn
 
-from densvec import KeyedDensities
+import densvec
 from densvec.serve import Limits, app
 from densvec.serve.server import listen, url_of
 
@@ -56,11 +56,11 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model")
+    parser.add_argument("model", nargs="?", default="english")
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/images"))
     args = parser.parse_args()
     sock = listen("127.0.0.1", 0)
-    wv = KeyedDensities.load(args.model, mmap="r")
+    wv = densvec.load(args.model)
     server = uvicorn.Server(
         uvicorn.Config(app(wv, limits=Limits(seconds=120)), log_level="error", lifespan="off")
     )
