@@ -271,6 +271,12 @@ def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None
 
 
 def _check_iterable(sentences: object, passes: int) -> None:
+    if isinstance(sentences, (str, os.PathLike)):
+        name = os.fspath(sentences)
+        raise TypeError(
+            f"sentences={name[:80]!r} is one string, not sentences: give a file as corpus_file={name[:80]!r} or "
+            "RawText(path), and a text as a list of lists of words"
+        )
     if not hasattr(sentences, "__iter__") and not hasattr(sentences, "__getitem__"):
         raise TypeError(f"sentences must be an iterable of token lists, not {type(sentences).__name__}")
     # An iterator whose __iter__ is written in Python may start again; those of the language itself never do.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import columns, print_json
-from densvec.cli.words import add_model, check_known, lines_or, load, text_of
+from densvec.cli.words import Batch, add_model, check_known, lines_or, load, text_of
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -39,20 +39,26 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print how each pair compares."""
-    pairs = _pairs(args.words)
-    first = next(pairs, None)  # report wrong usage before loading the model
+    many = list(args.words) == ["-"]
+    if not many and len(args.words) != 2:
+        raise UsageError(f"two words are needed, the specific and the general one: got {len(args.words)}")
     wv = load(args.model)
-    while first is not None:
-        document = compare(wv, *first)
-        if args.json:
-            print_json(document)
-        else:
-            print(readable(document), flush=True)
-        first = next(pairs, None)
-        if first is not None and not args.json:
+    batch = Batch(["-"] if many else ["a pair"], args.json)
+    for i, line in enumerate(lines_or(args.words) if many else [" ".join(map(text_of, args.words))]):
+        if i and not args.json:
             print()
+        pair = line.split() if many else list(map(text_of, args.words))
+        with batch.answering(line, dict(zip("ab", pair, strict=False))):
+            if len(pair) != 2:
+                raise UsageError(f"two words are needed on each line of the input: got {line!r}")
+            document = compare(wv, *pair)
+            if args.json:
+                print_json(document)
+            else:
+                print(readable(document), flush=True)
+    return batch.exit_code()
 
 
 def compare(wv: KeyedDensities, a: str, b: str) -> dict[str, Any]:
@@ -97,16 +103,3 @@ def readable(document: dict[str, Any]) -> str:
         specific, general = (a, b) if document["entails"] else (b, a)
         verdict = f"{a} and {b} are related: {specific} entails {general}, rather than the other way round"
     return f"{verdict}\n{columns(rows, right=[1], indent='  ')}"
-
-
-def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if list(words) != ["-"]:
-        if len(words) != 2:
-            raise UsageError(f"two words are needed, the specific and the general one: got {len(words)}")
-        yield text_of(words[0]), text_of(words[1])
-        return
-    for line in lines_or(words):
-        pair = line.split()
-        if len(pair) != 2:
-            raise UsageError(f"two words are needed on each line of the input: got {line!r}")
-        yield pair[0], pair[1]

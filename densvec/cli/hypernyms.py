@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from densvec.cli.output import columns, print_json, scored
-from densvec.cli.words import add_model, add_topn, check_known, lines_or, load, number
+from densvec.cli.words import Batch, add_model, add_topn, check_known, lines_or, load, number
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
@@ -33,22 +33,29 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_topn(parser)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print the hypernyms or hyponyms of each word."""
     wv = load(args.model)
+    batch = Batch(args.words, args.json)
     for i, word in enumerate(lines_or(args.words)):
-        check_known(wv, [word])
-        search = wv.hyponyms if args.hyponyms else wv.hypernyms
-        found = search(
-            word, args.topn, restrict_vocab=args.restrict, exclude_inflections=not args.inflections
-        )
-        chance = wv.hypernymy_scale.chance
-        if args.json:
-            print_json(
-                {"word": word, "chance": chance, "hyponyms" if args.hyponyms else "hypernyms": scored(found)}
+        with batch.answering(word, {"word": word}):
+            check_known(wv, [word])
+            search = wv.hyponyms if args.hyponyms else wv.hypernyms
+            found = search(
+                word, args.topn, restrict_vocab=args.restrict, exclude_inflections=not args.inflections
             )
-            continue
-        if args.words == ["-"] or len(args.words) > 1:
-            print(("\n" if i else "") + word)
-        rows = [(other, number(score)) for other, score in found]
-        print(columns([*rows, ("(unrelated words)", number(chance))], right=[1]), flush=True)
+            chance = wv.hypernymy_scale.chance
+            if args.json:
+                print_json(
+                    {
+                        "word": word,
+                        "chance": chance,
+                        "hyponyms" if args.hyponyms else "hypernyms": scored(found),
+                    }
+                )
+                continue
+            if args.words == ["-"] or len(args.words) > 1:
+                print(("\n" if i else "") + word)
+            rows = [(other, number(score)) for other, score in found]
+            print(columns([*rows, ("(unrelated words)", number(chance))], right=[1]), flush=True)
+    return batch.exit_code()

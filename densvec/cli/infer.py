@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from densvec.cli.output import columns, print_json, scored
 from densvec.cli.words import (
+    Batch,
     Marked,
     add_lower,
     add_metric,
@@ -53,18 +54,21 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_lower(parser)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print what each marked word means."""
     wv = load(args.model)
+    batch = Batch(args.sentences, args.json)
     for i, text in enumerate(lines_or(args.sentences)):
-        marked = parse_marked(text, lower=args.lower)
-        check_known(wv, [marked.word])
-        document = meaning(wv, marked, args.metric, args.topn)
-        if args.json:
-            print_json(document)
-            continue
-        report_skipped(wv, document["unknown"], marked)
-        print(("\n" if i else "") + readable(document), flush=True)
+        with batch.answering(text, {"sentence": text}):
+            marked = parse_marked(text, lower=args.lower)
+            check_known(wv, [marked.word])
+            document = meaning(wv, marked, args.metric, args.topn)
+            if args.json:
+                print_json(document)
+                continue
+            report_skipped(wv, document["unknown"], marked)
+            print(("\n" if i else "") + readable(document), flush=True)
+    return batch.exit_code()
 
 
 def meaning(wv: KeyedDensities, marked: Marked, metric: str, topn: int) -> dict[str, Any]:
@@ -79,6 +83,8 @@ def meaning(wv: KeyedDensities, marked: Marked, metric: str, topn: int) -> dict[
         "unknown": skipped(wv, marked),
         "entropy": {"prior": before, "posterior": after},
         "kl": float(posterior.kl(prior)),
+        "mean": posterior.mean.tolist(),
+        "variance": posterior.variance.tolist(),
         "metric": metric,
         "nearest_to_prior": scored(wv.most_similar(marked.word, topn=topn, metric=metric)),
         "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from densvec.cli.output import columns, print_json, size_of
+from densvec.cli.output import columns, counted, print_json, size_of
 from densvec.cli.words import add_model
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable", "run"]
@@ -162,9 +162,9 @@ def _trained(document: dict[str, Any], counters: dict[str, Any]) -> str:
     seconds = counters.get("total_train_time") or 0.0
     run = document.get("run")
     if not run:
-        return f"{counters.get('epochs_trained', 0)} epochs in {seconds:,.1f} s"
+        return f"{counted(counters.get('epochs_trained', 0), 'epoch')} in {seconds:,.1f} s"
     if run["epoch"] >= run["epochs"]:
-        return f"{counters.get('epochs_trained', run['epoch'])} epochs in {seconds:,.1f} s"
+        return f"{counted(counters.get('epochs_trained', run['epoch']), 'epoch')} in {seconds:,.1f} s"
     return f"{run['epoch']} of {run['epochs']} epochs so far; `densvec train --resume` goes on"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 __all__ = [
     "Terminal",
     "columns",
+    "counted",
     "plain",
     "prepare_streams",
     "print_json",
@@ -85,6 +86,17 @@ def print_json(document: Any) -> None:
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     text = json.dumps(plain(document), ensure_ascii=encoding != "utf8", allow_nan=False)
     print(text, flush=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and what it counts.
+
+    Examples
+    --------
+    >>> counted(1, "epoch"), counted(2, "epoch")
+    ('1 epoch', '2 epochs')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def plain(value: Any) -> Any:

@@ -36,6 +36,7 @@ COMMANDS = (
     "texts",
     "evaluate",
     "export",
+    "import",
     "compress",
     "index",
     "where",
@@ -103,7 +104,8 @@ class Parser(argparse.ArgumentParser):
 
 def command(name: str) -> Command:
     """Import the module of a command."""
-    return cast("Command", importlib.import_module(f"densvec.cli.{name}"))
+    module = {"import": "importing"}.get(name, name)  # a module cannot be called import
+    return cast("Command", importlib.import_module(f"densvec.cli.{module}"))
 
 
 def build_parser(arguments: Sequence[str] | None = None) -> Parser:

@@ -6,7 +6,17 @@ import argparse
 from collections.abc import Sequence
 
 from densvec.cli.output import columns, print_json, scored
-from densvec.cli.words import add_metric, add_model, add_topn, check_known, lines_or, load, number, text_of
+from densvec.cli.words import (
+    Batch,
+    add_metric,
+    add_model,
+    add_topn,
+    check_known,
+    lines_or,
+    load,
+    number,
+    text_of,
+)
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
@@ -34,18 +44,23 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_topn(parser)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print the most similar words."""
     wv = load(args.model)
     minus = list(map(text_of, args.minus))
     each = args.words == ["-"]
+    check_known(wv, minus)
+    batch = Batch(args.words if each else ["one"], args.json)
     for words in ([word] for word in lines_or(args.words)) if each else [list(map(text_of, args.words))]:
-        check_known(wv, [*words, *minus])
-        found = wv.most_similar(words, minus, topn=args.topn, metric=args.metric)
-        if args.json:
-            print_json({"words": words, "minus": minus, "metric": args.metric, "similar": scored(found)})
-            continue
-        if each:
-            print(words[0])
-        rows = [(word, number(score)) for word, score in found]
-        print(columns(rows, right=[1], indent="  " if each else ""), flush=True)
+        document = {"words": words, "minus": minus, "metric": args.metric}
+        with batch.answering(words[0], document):
+            check_known(wv, words)
+            found = wv.most_similar(words, minus, topn=args.topn, metric=args.metric)
+            if args.json:
+                print_json({**document, "similar": scored(found)})
+                continue
+            if each:
+                print(words[0])
+            rows = [(word, number(score)) for word, score in found]
+            print(columns(rows, right=[1], indent="  " if each else ""), flush=True)
+    return batch.exit_code()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from densvec.cli.output import columns, print_json, scored
+from densvec.cli.output import columns, print_json, say, scored
 from densvec.cli.words import (
+    Batch,
     add_lower,
     add_model,
     add_topn,
     check_known,
+    known_candidates,
     lines_or,
     load,
     number,
@@ -54,35 +56,43 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_lower(parser)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print the substitutes of each marked word."""
     wv = load(args.model)
-    candidates = None if args.candidates is None else list(map(text_of, args.candidates))
-    check_known(wv, candidates or [])
+    candidates: list[str] | None = None
+    unknown_candidates: list[str] = []
+    if args.candidates is not None:
+        candidates, unknown_candidates = known_candidates(wv, list(map(text_of, args.candidates)))
+    if unknown_candidates and not args.json:
+        say(f"densvec: unknown candidates left out: {' '.join(unknown_candidates)}")
+    batch = Batch(args.sentences, args.json)
     for i, text in enumerate(lines_or(args.sentences)):
-        marked = parse_marked(text, lower=args.lower)
-        check_known(wv, [marked.word])
-        found = wv.substitutes(
-            marked.word,
-            marked.tokens,
-            candidates,
-            args.topn,
-            exclude_inflections=not args.inflections,
-            position=marked.position,
-            emphasis=args.emphasis,
-            exclude_context=not args.context and candidates is None,
-        )
-        unknown = skipped(wv, marked)
-        if args.json:
-            document = {
-                "sentence": text,
-                "word": marked.word,
-                "position": marked.position,
-                "unknown": unknown,
-            }
-            print_json({**document, "substitutes": scored(found)})
-            continue
-        report_skipped(wv, unknown, marked)
-        if args.sentences == ["-"] or len(args.sentences) > 1:
-            print(("\n" if i else "") + text)
-        print(columns([(word, number(score)) for word, score in found], right=[1]), flush=True)
+        with batch.answering(text, {"sentence": text}):
+            marked = parse_marked(text, lower=args.lower)
+            check_known(wv, [marked.word])
+            found = wv.substitutes(
+                marked.word,
+                marked.tokens,
+                candidates,
+                args.topn,
+                exclude_inflections=not args.inflections,
+                position=marked.position,
+                emphasis=args.emphasis,
+                exclude_context=not args.context and candidates is None,
+            )
+            unknown = skipped(wv, marked)
+            if args.json:
+                document = {
+                    "sentence": text,
+                    "word": marked.word,
+                    "position": marked.position,
+                    "unknown": unknown,
+                    "unknown_candidates": unknown_candidates,
+                }
+                print_json({**document, "substitutes": scored(found)})
+                continue
+            report_skipped(wv, unknown, marked)
+            if args.sentences == ["-"] or len(args.sentences) > 1:
+                print(("\n" if i else "") + text)
+            print(columns([(word, number(score)) for word, score in found], right=[1]), flush=True)
+    return batch.exit_code()

@@ -17,7 +17,7 @@ from typing import Any
 from densvec.cli.corpus import Reading, Source, add_reading, open_source
 from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
 from densvec.cli.options import add_options, differing
-from densvec.cli.output import print_json, say
+from densvec.cli.output import counted, print_json, say
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 
@@ -338,5 +338,5 @@ def _report(model: Any, args: argparse.Namespace) -> None:
         loss = ", nothing learnt: thinning left no two words of a sentence together, so raise --sample"
     print(
         f"{args.output}: {document['class']} of {document['words']:,} words in {model.vector_size} "
-        f"dimensions, {len(history)} epochs in {model.total_train_time:.1f} s{loss}"
+        f"dimensions, {counted(len(history), 'epoch')} in {model.total_train_time:.1f} s{loss}"
     )

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from densvec.cli.errors import UsageError
-from densvec.cli.output import say
+from densvec.cli.errors import UsageError, sentence
+from densvec.cli.output import print_json, say
+from densvec.text.spelling import spellings
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 __all__ = [
     "METRICS",
+    "Batch",
     "Marked",
     "add_lower",
     "add_metric",
     "add_model",
     "add_topn",
     "check_known",
+    "known_candidates",
     "lines_or",
     "load",
     "number",
@@ -106,6 +109,64 @@ def standard_input() -> IO[bytes]:
     return sys.stdin.buffer
 
 
+class Batch:
+    """Questions answered one after another: one that cannot be answered is said to be so, and the rest goes on.
+
+    Parameters
+    ----------
+    questions : sequence of str
+        The arguments: several, or "-" for standard input, make a batch; a single one may raise.
+    as_json : bool
+        Whether answers are printed as JSON.
+
+    Examples
+    --------
+    >>> batch = Batch(["-"], as_json=True)
+    >>> for word in ["kiwi", "kiwwi"]:
+    ...     with batch.answering(word, {"word": word}):
+    ...         if word != "kiwi":
+    ...             raise KeyError(f"{word!r} is unknown")
+    {"word": "kiwwi", "error": "'kiwwi' is unknown"}
+    >>> batch.exit_code()
+    0
+    """
+
+    def __init__(self, questions: Sequence[str], as_json: bool) -> None:
+        self.is_one = list(questions) != ["-"] and len(questions) == 1
+        self.as_json = as_json
+        self.asked = self.unanswered = 0
+
+    @contextlib.contextmanager
+    def answering(self, question: str, document: Mapping[str, Any]) -> Iterator[None]:
+        """Answer one question, of which the document is the beginning of the answer in JSON."""
+        self.asked += 1
+        try:
+            yield
+        except (KeyError, UsageError) as error:
+            if self.is_one:
+                raise
+            self.unanswered += 1
+            if self.as_json:
+                print_json({**document, "error": sentence(error)})
+            else:
+                print(f"{question}\n  unknown: {sentence(error)}", flush=True)
+
+    def exit_code(self) -> int:
+        """Say how many questions were not answered; 1 if none was."""
+        if self.unanswered:
+            say(f"densvec: {self.unanswered:,} of {self.asked:,} could not be answered")
+        return int(0 < self.asked == self.unanswered)
+
+
+def known_candidates(wv: KeyedDensities, candidates: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the candidates that the model knows, and those that it does not; at least one must be known."""
+    known = [word for word in candidates if word in wv.key_to_index]
+    unknown = [word for word in candidates if word not in wv.key_to_index]
+    if not known:
+        check_known(wv, unknown)
+    return known, unknown
+
+
 def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
     """Raise KeyError for the first word unknown to the model, with the known words spelt like it."""
     for word in words:
@@ -117,53 +178,6 @@ def unknown_word(word: str, words: int, near: Sequence[str]) -> KeyError:
     """Return the error that a word is not among the words of a model, and which ones are spelt like it."""
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     return KeyError(f"{word!r} is not among the {words:,} words of the model{hint}")
-
-
-def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]:
-    """Return the words of a vocabulary that are spelt most like `word`, best first.
-
-    Only words of about the same length that begin or end alike are compared, whatever their case, so that a
-    vocabulary of 280,000 words takes about a tenth of a second.
-
-    Examples
-    --------
-    >>> spellings("kiwii", ["kiwi", "kilo", "the", "wiki"])
-    ['kiwi']
-    >>> spellings("Kiwi", ["the", "kiwi"])
-    ['kiwi']
-    """
-    wanted = word.casefold()
-    if not wanted:
-        return []
-    spare = 1 if len(wanted) < 5 else 2
-    shortest, longest = len(wanted) - spare, len(wanted) + spare
-    first, last = wanted[0], wanted[-1]
-    matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2(wanted)
-    found: list[tuple[float, int, str]] = []
-    for rank, known in enumerate(vocabulary):
-        if not shortest <= len(known) <= longest:
-            continue
-        folded = known.casefold()
-        if not folded or (folded[0] != first and folded[-1] != last):
-            continue
-        matcher.set_seq1(folded)
-        if (
-            matcher.quick_ratio() >= 0.7
-            and (ratio := max(matcher.ratio(), _ends_alike(folded, wanted))) >= 0.7
-        ):
-            found.append((-ratio, rank, known))  # of equal spellings, the more frequent word first
-    return [known for _, _, known in sorted(found)[:count]]
-
-
-def _ends_alike(a: str, b: str) -> float:
-    """Return which part of two words their beginnings and ends share (SequenceMatcher: .6 of 'axaaa', 'aaaaa')."""
-    shared = _shared_beginning(a, b) + _shared_beginning(a[::-1], b[::-1])
-    return 2 * min(shared, len(a), len(b)) / (len(a) + len(b))
-
-
-def _shared_beginning(a: str, b: str) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 class Marked(NamedTuple):

@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import errno
 import os
+import re
 import stat
 import sys
 import zlib
@@ -247,6 +248,8 @@ class _Reader:
             for magic, kind in FOREIGN.items():
                 if prefix.startswith(magic):
                     raise ValueError(f"not a densvec file; it looks like {kind}") from None
+            if _TEXT.fullmatch(prefix):
+                raise ValueError(f"not a densvec file; it looks like {_kind_of_text(prefix)}") from None
             raise
         return prefix + text, entries, _document(metadata)
 
@@ -312,6 +315,16 @@ def _shaped(entry: Entry, data: npt.NDArray[np.uint8]) -> Array:
     if entry.dtype.kind == "b" and data.size and data.max() > 1:
         raise ValueError(f"tensor {entry.name!r} of type BOOL holds bytes other than 0 and 1")
     return array if array.flags.aligned else array.copy()
+
+
+_TEXT = re.compile(rb"[\t\n\r -~\x80-\xff]{4,8}")
+
+
+def _kind_of_text(start: bytes) -> str:
+    """Return what a file is likely to be that begins with these characters."""
+    if re.match(rb"\d+ \d+\s", start):
+        return "vectors in the word2vec format: KeyedDensities.load_word2vec_format or `densvec import` reads them"
+    return "plain text: `densvec train` makes a model of it, `densvec import` reads vectors from text"
 
 
 def _document(metadata: dict[str, str]) -> dict[str, Any]:

@@ -111,6 +111,8 @@ def read_blocks(path: PathLike, options: Options | None = None) -> Iterator[Word
     with _open(path) as file:
         source = _Source(file, path)
         count, size = (None, None) if options.no_header else _read_header(source)
+        if options.binary:
+            _refuse_text(file, path, size)
         if options.limit:
             count = options.limit if count is None else min(options.limit, count)
         rows = (
@@ -212,6 +214,21 @@ def write_counts(path: PathLike, words: Iterable[str], counts: Iterable[Any], pr
         file.writelines(
             f"{prefix}{word} {count}\n".encode() for word, count in zip(words, counts, strict=True)
         )
+
+
+def _refuse_text(file: IO[bytes], path: PathLike, size: int | None) -> None:
+    """Say so if what follows the header is a line of text, in a file that is said to be binary."""
+    peek = getattr(file, "peek", None)
+    fields = [] if peek is None else bytes(peek(1)).partition(b"\n")[0].split()
+    if size is None or len(fields) != size + 1:
+        return
+    try:
+        list(map(float, fields[1:]))
+    except ValueError:
+        return
+    raise ValueError(
+        f"{local_path(path)}: this is a text file, its first vector is written in figures: leave out binary"
+    )
 
 
 class _Source:

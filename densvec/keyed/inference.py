@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -30,6 +30,7 @@ _LEAST_KEEP = 1e-3
 class Inference(Lookup):
     """Posterior densities of words in their contexts."""
 
+    @overload
     def infer(
         self,
         context: str | Sequence[str],
@@ -37,7 +38,29 @@ class Inference(Lookup):
         position: int | None = None,
         *,
         skip_unknown: bool = False,
-    ) -> Gaussian:
+        return_positions: Literal[False] = False,
+    ) -> Gaussian: ...
+
+    @overload
+    def infer(
+        self,
+        context: str | Sequence[str],
+        word: Any = None,
+        position: int | None = None,
+        *,
+        skip_unknown: bool = False,
+        return_positions: Literal[True],
+    ) -> tuple[Gaussian, Integers]: ...
+
+    def infer(
+        self,
+        context: str | Sequence[str],
+        word: Any = None,
+        position: int | None = None,
+        *,
+        skip_unknown: bool = False,
+        return_positions: bool = False,
+    ) -> Gaussian | tuple[Gaussian, Integers]:
         """Infer the posterior density of a word in its context, or of every word of a sentence.
 
         A context is read as training reads it (`densvec.reading.Reading`): unknown words are skipped, frequent ones
@@ -59,12 +82,16 @@ class Inference(Lookup):
             `word` is given.
         skip_unknown : bool, optional
             For a whole sentence, whether unknown tokens get no row instead of a KeyError.
+        return_positions : bool, optional
+            For a whole sentence, whether to return also which tokens the rows stand for.
 
         Returns
         -------
         Gaussian
             One density; for a whole sentence (neither `word` nor `position`) a batch with one for each token,
             each inferred from its own window.
+        positions : numpy.ndarray of int
+            With `return_positions`: where the token of each row stands in the sentence.
 
         Raises
         ------
@@ -79,12 +106,19 @@ class Inference(Lookup):
         True
         >>> wv.infer(["dog", "cat", "car"])
         <3 spherical Gaussians in 2 dimensions>
+        >>> wv.infer("the dog and the cat", skip_unknown=True, return_positions=True)
+        (<2 spherical Gaussians in 2 dimensions>, array([1, 4]))
         """
         if word is not None:
             _refuse_swapped(self, word, context, "infer(context, word)")
         tokens = _tokens(context)
         if word is None and position is None:
-            return self.infer_sentences([tokens], skip_unknown=skip_unknown)[0]
+            found: Gaussian | tuple[Gaussian, Integers] = self.infer_sentences(
+                [tokens], skip_unknown=skip_unknown, return_positions=return_positions
+            )[0]
+            return found
+        if return_positions:
+            raise ValueError("return_positions is for whole sentences: leave out word and position")
         if word is None:
             assert position is not None
             word = tokens[self._checked_position(tokens, position)]
@@ -186,8 +220,12 @@ class Inference(Lookup):
         return rows[places], np.concatenate([[0], np.cumsum(lengths)]), weights
 
     def infer_sentences(
-        self, sentences: Iterable[str | Sequence[str]], *, skip_unknown: bool = False
-    ) -> list[Gaussian]:
+        self,
+        sentences: Iterable[str | Sequence[str]],
+        *,
+        skip_unknown: bool = False,
+        return_positions: bool = False,
+    ) -> list[Any]:
         """Infer the posterior densities of every word of many sentences at once, each from its own window.
 
         Parameters
@@ -196,18 +234,22 @@ class Inference(Lookup):
             Each a list of tokens, or a string of them separated by white space.
         skip_unknown : bool, optional
             Whether unknown tokens get no row instead of a KeyError.
+        return_positions : bool, optional
+            Whether to return also which tokens the rows stand for.
 
         Returns
         -------
         list of Gaussian
-            One batch for each sentence, with one density for each of its tokens.
+            One batch for each sentence, with one density for each of its tokens; with `return_positions` each is a
+            pair of a batch and the positions of its tokens.
 
         Examples
         --------
         >>> [len(batch) for batch in wv.infer_sentences(["dog cat", "the animal"], skip_unknown=True)]
         [2, 1]
         """
-        known = [self._sentence_rows(_tokens(sentence), skip_unknown) for sentence in sentences]
+        rows = [self._sentence_rows(_tokens(sentence), skip_unknown) for sentence in sentences]
+        known = [row[row >= 0] for row in rows]
         ends = np.cumsum([0, *map(len, known)])
         tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
         batches = [
@@ -215,7 +257,10 @@ class Inference(Lookup):
             for first, last in self._portions(tokens, ends)
         ]
         posteriors = batches[0] if len(batches) == 1 else _joined(batches)
-        return [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
+        found = [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
+        if not return_positions:
+            return found
+        return list(zip(found, (np.flatnonzero(row >= 0) for row in rows), strict=True))
 
     def substitutes(
         self,
@@ -363,7 +408,7 @@ class Inference(Lookup):
         return position
 
     def _sentence_rows(self, tokens: Sequence[Any], skip_unknown: bool) -> Integers:
-        """Return the rows of the tokens of a sentence."""
+        """Return the rows of the tokens of a sentence, -1 for unknown ones."""
         rows = self._rows_or_minus_one(tokens)
         known = rows >= 0
         if not skip_unknown and not known.all():
@@ -372,7 +417,7 @@ class Inference(Lookup):
                 f"unknown words in the sentence: {', '.join(unknown[:5])}; leave them out or give "
                 "skip_unknown=True"
             )
-        return rows[known]
+        return rows
 
     def _rows_or_minus_one(self, tokens: Iterable[Any]) -> Integers:
         """Return the rows of tokens, -1 for unknown ones."""

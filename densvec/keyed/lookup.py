@@ -9,6 +9,7 @@ import numpy as np
 from densvec.gaussian import Gaussian
 from densvec.keyed.tables import KEY_TYPES, Tables, refuse_bytes
 from densvec.pairwise import DensityTable
+from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats
 
 __all__ = ["Lookup", "cosine", "unit"]
@@ -140,7 +141,7 @@ class Lookup(Tables):
             elif key in self:
                 total += weight * self.get_vector(key, norm=pre_normalize)
             elif not ignore_missing:
-                raise KeyError(f"Key '{key}' not present in vocabulary")
+                raise UnknownKeyError(key, self.key_to_index, " in vocabulary")
             else:
                 continue
             weight_of_all += abs(weight)

@@ -21,6 +21,9 @@ REMOVED = {
     "log_accuracy": "evaluate_word_analogies(), which logs its scores",
     "add": "add_vectors()",
     "get_keras_embedding": "vectors, to build the layer from",
+    "syn1neg": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
+    "syn1": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
+    "vectors_lockf": "a copy of the vectors that must not move: no word can be locked while others are trained",
     "wv": "the object itself: it is the model's wv",
 }
 
@@ -31,7 +34,7 @@ class Retired(Lookup):
     def __getattr__(self, name: str) -> NoReturn:
         if name in REMOVED:
             raise AttributeError(
-                f"{name!r} is gone, as in gensim 4: use {REMOVED[name]}", name=name, obj=self
+                f"{name!r} is not here, as in gensim 4: use {REMOVED[name]}", name=name, obj=self
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 

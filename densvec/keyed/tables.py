@@ -15,6 +15,7 @@ from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
 from densvec.pairwise import DensityTable, row_blocks
 from densvec.reading import Reading
+from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -445,7 +446,7 @@ class Tables:
         if default is not None:
             return default
         refuse_bytes(key)
-        raise KeyError(f"Key '{key}' not present")
+        raise UnknownKeyError(key, self.key_to_index)
 
     def _rows(self, keys: Iterable[Any]) -> list[int]:
         """Return the rows of several keys; an unknown one is a KeyError."""

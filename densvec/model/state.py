@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.lifecycle import Lifecycle
@@ -258,6 +258,17 @@ class ModelState(SharedParameters, Lifecycle):
             f"{type(self).__name__}<vocab={len(self.wv)}, vector_size={self.vector_size}, alpha={self.alpha}>"
         )
 
+    def __repr__(self) -> str:
+        known = f"{len(self.wv):,} words" if len(self.wv) else "no vocabulary yet"
+        done = len(self.loss_history)
+        return f"<{type(self).__name__}: {known}, vector_size={self.vector_size}, {done} of {self.epochs} epochs>"
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise TypeError(f"the words of a {type(self).__name__} are in its wv: ask model.wv[{key!r}]")
+
+    def __contains__(self, key: object) -> NoReturn:
+        raise TypeError(f"the words of a {type(self).__name__} are in its wv: ask {key!r} in model.wv")
+
     def __getattr__(self, name: str) -> Any:
         # Reached only for names that are not there; those that older scripts use get a hint.
         if name in _MOVED:
@@ -275,6 +286,9 @@ _MOVED = {
     "vocabulary": "wv.key_to_index and the model's own attributes",
     "trainables": "the model's own attributes",
     "syn0": "wv.vectors",
+    "syn1": "wv.encoder, which stands for the second table; that of a SkipGram is wv.context_vectors",
+    "syn1neg": "wv.encoder, which stands for the second table; that of a SkipGram is wv.context_vectors",
+    "vectors_lockf": "a copy of the vectors that must not move: no word can be locked while others are trained",
     "syn0norm": "wv.get_normed_vectors()",
     "index2word": "wv.index_to_key",
     **{

@@ -1,0 +1,85 @@
+"""Words that are spelt like an unknown one, and the error that names them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = ["UnknownKeyError", "spellings"]
+
+
+class UnknownKeyError(KeyError):
+    """A key that is not there; its message, when somebody reads it, names those that are spelt alike.
+
+    Looking for these takes a while in a large vocabulary, and many programs catch the error and go on: so it is done
+    only when the message is asked for.
+
+    Examples
+    --------
+    >>> str(UnknownKeyError("kiwwi", {"kiwi": 0}))
+    "Key 'kiwwi' not present; did you mean 'kiwi'?"
+    """
+
+    def __init__(self, key: Any, known: Mapping[Any, Any] | None = None, place: str = "") -> None:
+        super().__init__(f"Key '{key}' not present{place}")
+        self.key = key
+        self._known = known
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyError, (str(self),)  # without the vocabulary
+
+    def __str__(self) -> str:
+        message = str(self.args[0])
+        if isinstance(self.key, str) and self._known:
+            near = spellings(self.key, (word for word in self._known if isinstance(word, str)))
+            if near:
+                message += f"; did you mean {' or '.join(map(repr, near))}?"
+        return message
+
+
+def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]:
+    """Return the words of a vocabulary that are spelt most like `word`, best first.
+
+    Only words of about the same length that begin or end alike are compared, whatever their case, so that a
+    vocabulary of 280,000 words takes about a tenth of a second.
+
+    Examples
+    --------
+    >>> spellings("kiwii", ["kiwi", "kilo", "the", "wiki"])
+    ['kiwi']
+    >>> spellings("Kiwi", ["the", "kiwi"])
+    ['kiwi']
+    """
+    wanted = word.casefold()
+    if not wanted:
+        return []
+    spare = 1 if len(wanted) < 5 else 2
+    shortest, longest = len(wanted) - spare, len(wanted) + spare
+    first, last = wanted[0], wanted[-1]
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted)
+    found: list[tuple[float, int, str]] = []
+    for rank, known in enumerate(vocabulary):
+        if not shortest <= len(known) <= longest:
+            continue
+        folded = known.casefold()
+        if not folded or (folded[0] != first and folded[-1] != last):
+            continue
+        matcher.set_seq1(folded)
+        if (
+            matcher.quick_ratio() >= 0.7
+            and (ratio := max(matcher.ratio(), _ends_alike(folded, wanted))) >= 0.7
+        ):
+            found.append((-ratio, rank, known))  # of equal spellings, the more frequent word first
+    return [known for _, _, known in sorted(found)[:count]]
+
+
+def _ends_alike(a: str, b: str) -> float:
+    """Return which part of two words their beginnings and ends share (SequenceMatcher: .6 of 'axaaa', 'aaaaa')."""
+    shared = _shared_beginning(a, b) + _shared_beginning(a[::-1], b[::-1])
+    return 2 * min(shared, len(a), len(b)) / (len(a) + len(b))
+
+
+def _shared_beginning(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
