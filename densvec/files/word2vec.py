@@ -16,6 +16,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from densvec.files.schema import LARGEST
 from densvec.files.streams import is_stream, local_path, open_for_writing, open_stream
 from densvec.types import Floats, PathLike
 
@@ -68,6 +69,10 @@ class Options:
     limit: int | None = None
     dtype: npt.DTypeLike = np.float32
     no_header: bool = False
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 0:
+            raise ValueError(f"limit={self.limit} is below 0: give how many vectors to read at most, or None")
 
 
 def read(path: PathLike, options: Options | None = None) -> WordRows:
@@ -127,10 +132,10 @@ def read_blocks(path: PathLike, options: Options | None = None) -> Iterator[Word
             words.append(word)
             numbers.append(row)
             if len(words) == _BLOCK_ROWS:
-                yield words, _matrix(numbers, options)
+                yield words, _finite(path, words, _matrix(numbers, options))
                 words, numbers, yielded = [], [], True
         if words:
-            yield words, _matrix(numbers, options)
+            yield words, _finite(path, words, _matrix(numbers, options))
         elif not yielded:
             yield [], np.empty((0, size or 0), dtype=options.dtype)
 
@@ -177,7 +182,7 @@ def write(
         if header is not None:
             file.write(f"{len(words) if header < 0 else header} {vectors.shape[1]}\n".encode())
         for start in range(0, len(words), _BLOCK_ROWS):
-            block = vectors[start : start + _BLOCK_ROWS]
+            block = _finite(path, words[start : start + _BLOCK_ROWS], vectors[start : start + _BLOCK_ROWS])
             file.write(b"".join(_lines(words[start : start + _BLOCK_ROWS], block, binary, prefix)))
 
 
@@ -200,11 +205,12 @@ def read_counts(path: PathLike, encoding: str = "utf8", errors: str = "strict") 
             if len(fields) != 2:
                 raise source.error(f"expected a word and its count, got {len(fields)} fields")
             try:
-                counts[fields[0].decode(encoding, errors)] = int(fields[1])
-            except UnicodeDecodeError:
-                raise
+                count = int(fields[1])
             except ValueError:
                 raise source.error(f"the count {_shown(fields[1])} is not an integer") from None
+            if not 0 <= count <= LARGEST:
+                raise source.error(f"the count {_shown(fields[1])} is not between 0 and 2**53")
+            counts[fields[0].decode(encoding, errors)] = count
     return counts
 
 
@@ -362,7 +368,16 @@ def _matrix(rows: list[Any], options: Options) -> Floats:
     if options.binary:
         stored = np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(rows), -1)
         return stored.astype(options.dtype, copy=False)
-    return np.array(rows, dtype=np.float64).astype(options.dtype)
+    with np.errstate(over="ignore"):  # infinite numbers are refused anyway
+        return np.array(rows, dtype=np.float64).astype(options.dtype)
+
+
+def _finite(path: PathLike, words: Sequence[str], rows: Floats) -> Floats:
+    """Return the rows; ValueError if one of them holds numbers that no model can use or save."""
+    odd = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(odd):
+        raise ValueError(f"{local_path(path)}: the vector of {words[odd[0]]!r} holds NaN or infinite numbers")
+    return rows
 
 
 def _lines(words: Sequence[str], vectors: Floats, binary: bool, prefix: str) -> Iterator[bytes]:

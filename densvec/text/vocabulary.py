@@ -195,6 +195,8 @@ def count_words(
     (5, 1)
     """
     check_corpus(sentences, corpus_file)
+    if max_vocab_size is not None and max_vocab_size < 0:
+        raise ValueError(f"max_vocab_size={max_vocab_size} is below 0: give the most words to count, or None")
     logger.info("collecting all words and their counts")
     progress = _Progress(max(1, progress_per))
     # A LineSentence over a file is that file.

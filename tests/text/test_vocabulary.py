@@ -295,3 +295,8 @@ def test_counts_of_some_words_are_those_of_the_table(source, tmp_path):
     asked = ["bird", "unknown", "日本語", "kiwi", "an-extraordinarily-long-word", 7]
     assert raw.counts_of(asked).tolist() == [1, 0, 1, 2, 1, int(source == "lists")]
     assert raw.frequencies.tolist() == list(raw.counts.values())
+
+
+def test_a_bound_below_zero_is_an_error():
+    with pytest.raises(ValueError, match="max_vocab_size=-5 is below 0"):
+        count_words([["a"]], max_vocab_size=-5)
