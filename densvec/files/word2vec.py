@@ -376,7 +376,7 @@ def _finite(path: PathLike, words: Sequence[str], rows: Floats) -> Floats:
     """Return the rows; ValueError if one of them holds numbers that no model can use or save."""
     odd = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(odd):
-        raise ValueError(f"{local_path(path)}: the vector of {words[odd[0]]!r} holds NaN or infinite numbers")
+        raise ValueError(f"{local_path(path)}: NaN or infinity among the numbers of {words[odd[0]]!r}")
     return rows
 
 

@@ -313,15 +313,15 @@ def test_numbers_that_no_model_can_use_are_refused_with_their_word(tmp_path, bin
     content = path.read_bytes()
     three = np.float32(3).tobytes() if binary else b"3.0"
     path.write_bytes(content.replace(three, np.float32(value).tobytes() if binary else str(value).encode()))
-    with pytest.raises(ValueError, match="vectors: the vector of 'bad' holds NaN or infinite numbers"):
+    with pytest.raises(ValueError, match="vectors: NaN or infinity among the numbers of 'bad'"):
         KeyedDensities.load_word2vec_format(path, binary=binary)
-    with pytest.raises(ValueError, match="the vector of 'bad'"):
+    with pytest.raises(ValueError, match="the numbers of 'bad'"):
         write(path, ["good", "bad"], np.array([[1.0], [value]]), binary=binary)
 
 
 def test_numbers_that_overflow_their_type_are_refused(tmp_path):
     (tmp_path / "vectors").write_text("1 2\nbig 1e39 0\n")
-    with pytest.raises(ValueError, match="'big' holds NaN or infinite numbers"):
+    with pytest.raises(ValueError, match="infinity among the numbers of 'big'"):
         KeyedDensities.load_word2vec_format(tmp_path / "vectors")
     assert KeyedDensities.load_word2vec_format(tmp_path / "vectors", datatype=np.float64)["big"][0] == 1e39
 
