@@ -1,10 +1,9 @@
 # Every target is complete on a fresh machine with Python, gcc and make: it makes .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
-NATIVE_TESTS := tests/native tests/training tests/text tests/test_bsg.py tests/test_skipgram.py tests/test_word2gauss.py tests/test_chunks.py tests/test_corpus.py tests/test_corpora.py
 SOURCES := setup.py pyproject.toml constraints.txt $(foreach kind,pyx pxd h,$(wildcard densvec/*.$(kind) densvec/*/*.$(kind)))
 
-.PHONY: demo test test-browser test-matrix test-lowest lint docs bench sanitize races fuzz wheel warnings clean
+.PHONY: demo test test-browser test-matrix test-lowest lint docs bench sanitize races fuzz fuzz-native wheel warnings clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -52,14 +51,8 @@ docs: .venv/dev-installed  ## build the documentation into docs/_build/html
 bench: .venv/dev-installed  ## print the benchmark tables (CORPUS=path: measure on that text)
 	$(BIN)/python -m benchmarks $(CORPUS)
 
-# The kernels and the sampler under AddressSanitizer and UndefinedBehaviorSanitizer; torch and numpy are not instrumented.
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
-sanitize: .venv/dev-installed  ## run the native code's tests under the address and undefined-behaviour sanitizers
-	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r densvec tests benchmarks conftest.py setup.py pyproject.toml README.md build/sanitize/
-	rm -f build/sanitize/densvec/*.so build/sanitize/densvec/*/*.so
-	cd build/sanitize && CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" $(CURDIR)/$(BIN)/python setup.py -q build_ext --inplace --force
-	cd build/sanitize && LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	$(CURDIR)/$(BIN)/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
+sanitize: .venv/dev-installed  ## run the native code's tests under the address and undefined-behaviour sanitizers (COMPILERS="gcc clang")
+	.ci/sanitize $(or $(COMPILERS),gcc)
 
 # Hogwild training races on the tables by design; CONTRIBUTING.md says which races are meant.
 RACES := -fsanitize=thread -g1 -O1
@@ -71,8 +64,17 @@ races: .venv/dev-installed  ## list the data races of a training run with two wo
 	cd build/races && LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" TSAN_OPTIONS="exitcode=0 history_size=4" \
 	$(CURDIR)/$(BIN)/python -c "$(TRAIN)" 2>&1 | sed -n 's/.*SUMMARY: ThreadSanitizer: data race.* in //p' | sort | uniq -c
 
-fuzz: .venv/dev-installed  ## look for files that break the loader (SECONDS=600)
+fuzz: .venv/dev-installed  ## look for files that break the loader, and for text that breaks reading (SECONDS=600 for each)
 	$(BIN)/python -m tests.files.fuzz --seconds $(or $(SECONDS),600)
+	$(BIN)/python -m tests.text.fuzz --seconds $(or $(SECONDS),600)
+
+# Needs Clang, and for the loader atheris, which has wheels for Linux only and is not among the dev requirements.
+fuzz-native: .venv/dev-installed  ## the same guided by coverage: libFuzzer on the C code that reads text, atheris on the loader
+	mkdir -p build/fuzz/text build/fuzz/headers
+	clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Idensvec/text tests/text/fuzz_text.c -o build/fuzz/fuzz_text
+	build/fuzz/fuzz_text -max_total_time=$(or $(SECONDS),600) -max_len=4000 build/fuzz/text
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
+	$(BIN)/python -m tests.files.fuzz_headers -max_total_time=$(or $(SECONDS),600) -max_len=20000 build/fuzz/headers
 
 wheel: .venv/dev-installed  ## build sdist and wheel into dist/
 	$(BIN)/python -m build

@@ -10,7 +10,7 @@ from typing import Any
 from densvec.cli.output import columns, counted, print_json, size_of
 from densvec.cli.words import add_model
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable", "run"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable", "run", "summary"]
 
 HELP = "what a model file holds"
 DESCRIPTION = """\
@@ -23,6 +23,9 @@ examples:
   densvec info english  # the model that comes with densvec
   densvec info model.dv --verify  # is every byte as it was saved?
   densvec info model.dv --json | jq .parameters.window"""
+
+
+_OF_THE_FILE = frozenset({"file", "bytes", "tensors", "verified"})
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -70,11 +73,16 @@ def describe(path: str) -> dict[str, Any]:
     header = read(path, only=())[1]
     with faults_of(path):
         check_summary(header)
-    document = {"file": path, **header}
+    document = summary(path, header)
     if not is_stream(path):
         document["bytes"] = os.path.getsize(path)
         document["tensors"] = _tensors(path)
     return document
+
+
+def summary(path: str, header: dict[str, Any]) -> dict[str, Any]:
+    """Return a header with the name of its file; what is known from the file itself, it cannot say."""
+    return {"file": path} | {name: header[name] for name in header if name not in _OF_THE_FILE}
 
 
 def _tensors(path: str) -> dict[str, dict[str, Any]]:

@@ -109,6 +109,7 @@ def check_summary(document: Mapping[str, Any]) -> None:
         "counters": dict,
         "run": dict,
         "loss_history": list,
+        "provenance": dict,
     }
     for name, kind in kinds.items():
         if document.get(name) is not None:

@@ -52,6 +52,16 @@ class TestInfo:
         assert main(["info", str(path)]) == 1
         assert "crafted.dv: the header's" in capsys.readouterr().err
 
+    def test_a_header_says_nothing_about_its_file(self, model, tmp_path, capsys):
+        tensors, header = persistence.read(model)
+        lies = {"file": "other.dv", "bytes": "many", "tensors": "none", "verified": True}
+        for name in ("lies.dv", "lies.dv.gz"):
+            persistence.write(tmp_path / name, tensors, {**header, **lies})
+            assert main(["info", str(tmp_path / name)]) == 0
+            shown = capsys.readouterr().out
+            assert str(tmp_path / name) in shown
+            assert "every byte" not in shown
+
     def test_odd_tensors_are_described_all_the_same(self, model, tmp_path, capsys):
         _, header = persistence.read(model, only=())
         persistence.write(tmp_path / "odd.dv", {"means": np.ones(3), "log_variances": np.array(1.0)}, header)
