@@ -130,6 +130,7 @@ cdef class TextReader:
         cdef const uint8_t *end
         cdef Token token
         cdef bint full = False
+        cdef Py_ssize_t scanned, squeezed = 0
         while not full:
             p, end = self.data + self.position, self.data + self.valid
             with nogil:
@@ -146,8 +147,10 @@ cdef class TextReader:
                         full = words >= chunk_words
             self.position = p - self.data
             if not full:
-                if 2 * (self.position - self.start) > self.capacity:
+                scanned = self.position - self.start
+                if 2 * scanned > self.capacity and scanned > 2 * squeezed:  # not again for every byte read
                     self.squeeze()
+                    squeezed = self.position - self.start
                 if not self.fill():
                     break
         if not words:

@@ -26,7 +26,7 @@ from densvec.text._sentences import SentenceCounter, SentenceReader
 from densvec.text._text import TextReader
 from densvec.text._words import WordCounter, WordIndex
 
-PATIENCE = 20  # seconds a case may take
+PATIENCE = 60  # seconds a case may take
 HANDLERS = ["replace", "ignore", "backslashreplace", "surrogateescape"]
 PIECES = [
     *(

@@ -243,6 +243,12 @@ def test_memory_is_bounded_by_the_words_of_a_block(piece, words):
     assert peak < 8_000_000
 
 
+def test_a_block_may_come_byte_by_byte():
+    """Squeezing what was read at every byte would take hours."""
+    (block,) = blocks(reader("ab cd " * 50_000, step=1, buffer_size=16), 10**9)
+    assert block.words == 100_000
+
+
 def test_a_single_giant_word_is_read_whole():
     word = "é" * 3_000_000
     assert blocks(reader(f"a {word} b", buffer_size=1 << 12))[0].sentences() == [["a", word, "b"]]
