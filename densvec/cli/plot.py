@@ -37,7 +37,8 @@ examples:
   densvec plot model.dv dog cat animal kiwi -o words.png
   densvec plot model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" -o kiwi.png
   densvec plot model.dv "a ripe fuzzy [[kiwi]] tastes sweet" --entropy -o entropy.png
-  densvec plot model.dv -o generality.svg"""
+  densvec plot model.dv -o generality.svg
+  densvec plot model.dv -o generality.svg --label violin instrument music"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -52,6 +53,19 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     parser.add_argument(
         "--entropy", action="store_true", help="of one sentence: the entropy as its context grows"
     )
+    parser.add_argument(
+        "--label",
+        metavar="WORD",
+        nargs="+",
+        action="extend",
+        help="with nothing else: name these words in the picture of generality and frequency",
+    )
+    parser.add_argument(
+        "--radii",
+        choices=["auto", "true", "scaled"],
+        default="auto",
+        help="draw circles as they are, or exaggerate how they differ (default: auto, where they hardly do)",
+    )
     parser.add_argument("--dpi", type=positive, default=150, metavar="N", help="dots per inch (default: 150)")
     add_lower(parser)
 
@@ -65,14 +79,17 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"mark the same word in all sentences: got {', '.join(words)}")
     if args.entropy and len(marked) != 1:
         raise UsageError(f"--entropy needs one sentence with a marked [[word]]: got {len(marked)}")
+    labels = None if args.label is None else list(map(text_of, args.label))
+    if labels and items:
+        raise UsageError("--label goes with the picture of generality, for which no words are given")
     wv = load(args.model)
-    check_known(wv, words or items)
+    check_known(wv, words or items or labels or [])
     try:
         import matplotlib
     except ImportError as error:
         raise ImportError('plot needs matplotlib: pip install "densvec[plot]"') from error
     matplotlib.use("agg")
-    axes = _draw(wv, items, marked, args.entropy)
+    axes = _draw(wv, items, marked, args.entropy, labels, args.radii)
     axes.figure.savefig(args.output, dpi=args.dpi, bbox_inches="tight")
     if args.json:
         print_json({"written": [args.output]})
@@ -84,15 +101,22 @@ def _are_marked(items: Sequence[str]) -> bool:
     return any("[[" in item for item in items)
 
 
-def _draw(wv: KeyedDensities, items: Sequence[str], marked: Sequence[Marked], entropy: bool) -> Any:
+def _draw(
+    wv: KeyedDensities,
+    items: Sequence[str],
+    marked: Sequence[Marked],
+    entropy: bool,
+    labels: Sequence[str] | None,
+    radii: str,
+) -> Any:
     from densvec.plot import plot_contexts, plot_entropy, plot_generality, plot_words
 
     if entropy:
         return plot_entropy(wv, marked[0].word, _window(wv, marked[0]))
     if marked:
         contexts = {" ".join(sentence.tokens): _window(wv, sentence) for sentence in marked}
-        return plot_contexts(wv, marked[0].word, contexts)
-    return plot_words(wv, list(items)) if items else plot_generality(wv)
+        return plot_contexts(wv, marked[0].word, contexts, radii=radii)
+    return plot_words(wv, list(items), radii=radii) if items else plot_generality(wv, words=labels)
 
 
 def _window(wv: KeyedDensities, marked: Marked) -> list[str]:

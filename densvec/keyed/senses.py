@@ -130,6 +130,12 @@ class Senses(Sequence[Sense]):
     def __repr__(self) -> str:
         return f"<{len(self)} senses of {self.word!r} in {len(self.occurrences)} occurrences>"
 
+    def _repr_html_(self) -> str:
+        from densvec.html import table
+
+        rows = [(f"{sense.share:.0%}", ", ".join(word for word, _ in sense.nearest)) for sense in self]
+        return table(repr(self).strip("<>"), ["share", "words near it"], rows)
+
 
 class SensesOfWords(Lookup):
     """Senses, found in text."""

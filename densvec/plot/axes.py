@@ -10,8 +10,21 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "GREY", "INK", "blank_axes", "dark", "fit_view", "new_axes", "open_frame"]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6A3D9A", "#7F7F7F")
-"""Okabe and Ito's palette, without its yellow, which is hard to see on white paper, and with two more."""
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#6A3D9A",
+    "#7F7F7F",
+    "#8C510A",
+    "#8F9A00",
+    "#B2005F",
+    "#000000",
+)
+"""Okabe and Ito's palette, without its yellow, which is hard to see on white paper, and with six more."""
 
 GREY, INK = "#888888", "#222222"
 

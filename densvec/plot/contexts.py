@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from densvec.gaussian import Gaussian
 from densvec.plot.axes import COLOURS, GREY, INK, blank_axes, dark, fit_view
 from densvec.plot.labels import Label, place_labels
 from densvec.plot.plane import Plane, draw_ellipse
+from densvec.plot.sizes import entropy_factors, note_radii
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +33,7 @@ def plot_contexts(
     *,
     neighbours: int = 4,
     landmarks: Iterable[str] | None = None,
+    radii: str = "auto",
 ) -> Axes:
     """Draw what a word means in several contexts.
 
@@ -51,7 +54,11 @@ def plot_contexts(
     neighbours : int, optional
         How many of the words nearest to each posterior to draw as landmarks.
     landmarks : iterable of str, optional
-        The words that may serve as landmarks; by default all.
+        The words that may serve as landmarks; by default all but those of the contexts and other forms of the word.
+    radii : {"auto", "true", "scaled"}, optional
+        How large ellipses are: one standard deviation (``"true"``), or that of the prior times e to the half of the
+        change in entropy (``"scaled"``). Contexts of real text often change the variance by hundredths only: then
+        ``"auto"`` exaggerates. The picture says so.
 
     Examples
     --------
@@ -66,7 +73,17 @@ def plot_contexts(
     nearest = []
     for tokens, position in named.values():
         ranking = (
-            wv.substitutes(word, tokens, candidates, neighbours, position=position) if neighbours else []
+            wv.substitutes(
+                word,
+                tokens,
+                candidates,
+                neighbours,
+                exclude_inflections=candidates is None,
+                position=position,
+                exclude_context=candidates is None,
+            )
+            if neighbours
+            else []
         )
         nearest.append([key for key, _ in ranking])
     marks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
@@ -75,6 +92,7 @@ def plot_contexts(
     # The landmarks are the map, on which the posteriors travel.
     travellers = [] if len(marks) > 2 else list(posteriors.mean)
     plane = Plane.fitted(np.array([prior.mean, *travellers, *(wv.density(marks).mean if marks else [])]))
+    factors = entropy_factors(prior, posteriors, radii)
     ax = blank_axes(ax)
     start = plane.points(prior.mean)
     handles = [draw_ellipse(ax, plane, prior, INK, alpha=0.04, linestyle="--")]
@@ -84,7 +102,9 @@ def plot_contexts(
     for i, name in enumerate(named):
         colour = COLOURS[i % len(COLOURS)]
         end = plane.points(posteriors.mean[i])
-        handles.append(draw_ellipse(ax, plane, posteriors[i], colour, alpha=0.25))
+        drawn = posteriors[i] if factors is None else Gaussian(posteriors[i].mean, prior.variance)
+        factor = 1.0 if factors is None else float(factors[i])
+        handles.append(draw_ellipse(ax, plane, drawn, colour, alpha=0.25, factor=factor))
         handles[-1].set_label(name)
         arrows.append(start + np.linspace(0.1, 1, 20)[:, None] * (end - start))
         ax.annotate(
@@ -104,6 +124,8 @@ def plot_contexts(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False, fontsize=9, ncols=1
     )
     fit_view(ax)
+    if factors is not None:
+        note_radii(ax, "radii by the entropy: a nat less is a radius of 61 %")
     place_labels(ax, labels, avoid=np.concatenate(arrows))
     return ax
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from densvec.plot.fonts import families_for
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _write(ax: Axes, label: Label) -> Any:
         fontsize=label.size,
         fontweight=label.weight,
         zorder=10,
+        fontfamily=families_for(label.text),
     )
 
 

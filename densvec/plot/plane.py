@@ -55,14 +55,20 @@ class Plane:
 
 
 def draw_ellipse(
-    ax: Axes, plane: Plane, density: Gaussian, colour: str, alpha: float, linestyle: str = "-"
+    ax: Axes,
+    plane: Plane,
+    density: Gaussian,
+    colour: str,
+    alpha: float,
+    linestyle: str = "-",
+    factor: float = 1.0,
 ) -> Any:
-    """Add the ellipse of one standard deviation, and return it."""
+    """Add the ellipse of one standard deviation, or `factor` times as large, and return it."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Ellipse
 
     values, vectors = np.linalg.eigh(plane.covariance(density))
-    width, height = 2 * np.sqrt(np.maximum(values, 0))
+    width, height = 2 * factor * np.sqrt(np.maximum(values, 0))
     ellipse = Ellipse(
         tuple(plane.points(density.mean)),
         width,
