@@ -7,8 +7,9 @@ import numbers
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["check_covariance", "check_number", "check_pairing", "check_whole", "one_of"]
+__all__ = ["check_covariance", "check_number", "check_pairing", "check_whole", "is_finite", "one_of"]
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -73,3 +74,17 @@ def check_pairing(pairing: Any) -> str:
 def check_covariance(covariance: Any, *, optional: bool = False) -> Any:
     """Return the shape of variances: "spherical" or "diagonal"; None, if `optional`, for means only."""
     return one_of("covariance", covariance, ("spherical", "diagonal", None)[: 3 if optional else 2])
+
+
+def is_finite(array: npt.NDArray[Any]) -> bool:
+    """Return whether all numbers of an array are finite.
+
+    Examples
+    --------
+    >>> is_finite(np.array([1.0, np.nan]))
+    False
+    """
+    if array.dtype.kind != "f":
+        return True
+    with np.errstate(all="ignore"):  # a finite sum has finite terms; any other sum needs a closer look
+        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())

@@ -75,6 +75,7 @@ class Files(Tables, Lifecycle):
             raise ValueError(f"dtype={dtype!r}: use {', '.join(map(repr, compact.TYPES))}")
         tensors = leave_out(self._tensors(), ignore, needed=_NEEDED)
         header = self._header()
+        persistence.check_loadable(self._restore, header, tensors)
         if dtype is not None:
             tensors = compact.compacted(tensors, dtype)
             header |= {} if dtype == "float32" else {"compact": dtype}

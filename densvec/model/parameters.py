@@ -248,10 +248,15 @@ class SharedParameters:
         """
         return cls.__dataclass_fields__[name].metadata["check"](name, value)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; a parameter is checked, whenever it is set."""
+        is_parameter = name in self.__dataclass_fields__
+        super().__setattr__(name, self.check_parameter(name, value) if is_parameter else value)
+
     def _set_parameters(self, values: Mapping[str, Any]) -> None:
         """Check all parameters and make them attributes; `values` may hold other things too."""
         for name in self.parameter_names():
-            setattr(self, name, self.check_parameter(name, values[name]))
+            setattr(self, name, values[name])
         self._check_together()
 
     def _check_together(self) -> None:

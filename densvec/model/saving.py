@@ -66,8 +66,11 @@ class Saving(ModelState):
         if len(self.wv.vectors) != len(self.wv):
             raise RuntimeError("the model has words but no weights yet: call prepare_weights before saving")
         with self._paused():
-            tensors = leave_out(self._tensors(), ignore, needed=_NEEDED)
-            self._provenance = persistence.write(fname, tensors, self._header())
+            if self._loop is None:
+                self._fit_tables()
+            tensors, header = leave_out(self._tensors(), ignore, needed=_NEEDED), self._header()
+            persistence.check_loadable(self._restore, header, tensors)
+            self._provenance = persistence.write(fname, tensors, header)
         logger.info("saved %s to %s", self, fname)
 
     @classmethod
@@ -128,6 +131,7 @@ class Saving(ModelState):
             "corpus_fingerprint": corpus_fingerprint,
             "attributes": self.wv._header()["attributes"],
             "reading": self.wv._header()["reading"],
+            "auto_sample": self._auto_sample,
             "provenance": self._provenance,
         }
 
@@ -144,7 +148,8 @@ class Saving(ModelState):
     def _restore(cls: type[M], header: Mapping[str, Any], tensors: Mapping[str, Array]) -> M:
         """Return the model of a header and its tensors; ValueError if they do not belong together."""
         _require_model(header, cls.__name__)
-        model = cls(**cls._constructor_parameters(field(header, "parameters", dict)))
+        model = cls.__new__(cls)  # without the corpus and the log entry of a new one
+        ModelState.__init__(model, cls._constructor_parameters(field(header, "parameters", dict)))
         counters = field(header, "counters", dict)
         for name in COUNTERS:
             setattr(model, name, field(counters, name, type(getattr(model, name)), minimum=0))
@@ -160,6 +165,8 @@ class Saving(ModelState):
         model._recorded = None if corpus_file is None else (corpus_file, mark)
         model._provenance = header.get("provenance")
         model._restore_tensors(header, tensors)
+        if "auto_sample" in header:
+            model._auto_sample = field(header, "auto_sample", bool)
         return model
 
     @classmethod
@@ -187,6 +194,7 @@ class Saving(ModelState):
             self.layout().check(tensors, len(wv))
         state = {name.removeprefix(STATE): a for name, a in tensors.items() if name.startswith(STATE)}
         self._optimiser_state = state or None
+        self._state_words = list(wv.index_to_key)
         if _RAW + "vocabulary.bytes" in tensors:
             raw = {name.removeprefix(_RAW): a for name, a in tensors.items() if name.startswith(_RAW)}
             words = persistence.unpack_words(raw)
@@ -229,6 +237,7 @@ def _restore_run(run: dict[str, Any], losses: list[EpochLoss]) -> Run:
     for document, names in places:
         for name in names:
             field(document, name, int, minimum=0)
+    field({"number of the epoch": run["first_epoch"] + run["epoch"]}, "number of the epoch", int)
     for name in ("start_alpha", "end_alpha"):
         field(run, name, float, minimum=0)
     for name in ("total_words", "total_examples"):

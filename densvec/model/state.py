@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any, NoReturn, TypeVar
 
+import numpy as np
+
+from densvec.checks import check_whole
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
@@ -25,6 +29,8 @@ from densvec.types import Array, Corpus, CorpusFile, TrimRule
 
 __all__ = ["COUNTERS", "Corpus", "CorpusFile", "ModelState", "TrimRule", "alone"]
 
+
+logger = logging.getLogger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,6 +82,7 @@ class ModelState(SharedParameters, Lifecycle):
         self._lock = OwnLock()  # held while what is saved with a model changes as a whole, or is saved
         self._loop: Loop | None = None  # while training
         self._optimiser_state: dict[str, Array] | None = None
+        self._state_words: list[str] = []  # whose rows the optimiser's state has
         self._constructor_callbacks: tuple[Any, ...] = ()
         self._provenance: dict[str, Any] | None = None
 
@@ -167,12 +174,42 @@ class ModelState(SharedParameters, Lifecycle):
 
     @raw_vocab.setter
     def raw_vocab(self, counts: Mapping[str, int]) -> None:
+        counts = {
+            word: check_whole(f"the count of {word!r}", count, least=0) for word, count in counts.items()
+        }
         self._raw = RawVocabulary(counts, self.corpus_total_words, self.corpus_count)
 
     def _arrays(self) -> dict[str, Array]:
         """Return all arrays of the layout that there are, by their names in a file."""
         state = self._optimiser_state or {}
         return {**self.wv._tables(), **{STATE + name: array for name, array in state.items()}}
+
+    def _fit_tables(self) -> None:
+        """Give every table the type of the layout, and the optimiser's state a row for every word that there is.
+
+        Words can be added to ``wv``, taken from it and sorted, and its tables replaced, without the model's knowledge.
+        """
+        types = {table.name: table.dtype for table in self.layout()}
+        arrays = self._arrays()
+        fitted = {name: np.asarray(array, types.get(name)) for name, array in arrays.items()}
+        words = self.wv.index_to_key
+        if self._optimiser_state is not None and words != self._state_words:
+            rows = {word: row for row, word in enumerate(self._state_words)}
+            old = np.array([rows.get(word, -1) for word in words], np.intp)
+            logger.info(
+                "the words have changed since they were trained: %i of %i have no optimiser's state yet",
+                np.count_nonzero(old < 0),
+                len(words),
+            )
+            for table in self.layout():
+                if table.is_state and table.per_word and table.name in arrays:
+                    state = table.start(np.random.default_rng(self.seed), table.full_shape(len(words)))
+                    state = state.astype(table.dtype)
+                    state[old >= 0] = arrays[table.name][old[old >= 0]]
+                    fitted[table.name] = state
+            self._state_words = list(words)
+        if any(fitted[name] is not array for name, array in arrays.items()):
+            self._set_arrays(fitted)
 
     def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
         """Replace all arrays; the optimiser's are forgotten if there are none."""
@@ -187,9 +224,42 @@ class ModelState(SharedParameters, Lifecycle):
     # What may happen at the same time.
 
     def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute, unless it would not go together with the others."""
         if name == "wv" and self.__dict__.get("_loop") is not None:
             raise RuntimeError("wv cannot be replaced while the model is trained: do it after train()")
+        if name in self.__dataclass_fields__ and "wv" in self.__dict__:
+            self._change_parameter(name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def _change_parameter(self, name: str, value: Any) -> None:
+        """Change a parameter of a model that is there already."""
+        old, shapes = getattr(self, name), self._shapes()
         super().__setattr__(name, value)
+        if getattr(self, name) == old:
+            return
+        try:
+            self._check_together()
+            if len(self.wv) and self._shapes() != shapes:
+                raise ValueError(
+                    f"{name}={value!r}: the tables of the model were made for {old!r}; make a new model, or set it "
+                    "before the vocabulary is built"
+                )
+        except BaseException:
+            super().__setattr__(name, old)
+            raise
+        if name == "sample":
+            self._auto_sample = isinstance(self.sample, str)
+        elif name == "window":
+            self.wv.window = self.window
+        if self._shapes() != shapes:
+            self.wv = self._new_keyed()
+            self.layer1_size = self.vector_size
+
+    def _shapes(self) -> tuple[Any, ...]:
+        """Return what the parameters say of the tables."""
+        tables = tuple((table.name, table.full_shape(1)) for table in self.layout())
+        return tables, getattr(self, "residual", None)
 
     @contextmanager
     def _alone(self, action: str) -> Iterator[None]:

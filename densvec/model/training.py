@@ -10,15 +10,19 @@ from typing import Any
 
 from densvec._corpus import Sampler
 from densvec.callbacks import call
-from densvec.model.layout import writable
+from densvec.checks import check_number, check_whole, is_finite
+from densvec.files.schema import LARGEST
+from densvec.model.layout import STATE, writable
 from densvec.model.state import Corpus, CorpusFile, ModelState, alone
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
 from densvec.text.vocabulary import keep_probabilities, noise_weights
 from densvec.training import signals
+from densvec.training.backend import UnstableTrainingError
 from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
 from densvec.training.progress import Progress
+from densvec.training.recovery import LastGood
 from densvec.training.run import EpochLoss, Position, Run, Tally
 
 __all__ = ["Training"]
@@ -97,8 +101,13 @@ class Training(ModelState):
         >>> len(model.loss_history)
         5
         """
-        self.alpha = self.alpha if start_alpha is None else start_alpha
-        self.min_alpha = self.min_alpha if end_alpha is None else end_alpha
+        alpha = self.alpha if start_alpha is None else check_number("start_alpha", start_alpha)
+        min_alpha = self.min_alpha if end_alpha is None else check_number("end_alpha", end_alpha)
+        total_examples = _whole("total_examples", total_examples)
+        total_words = _whole("total_words", total_words)
+        epochs = _whole("epochs", epochs)
+        self._check_ready()
+        self.alpha, self.min_alpha = alpha, min_alpha
         given = corpus_iterable is not None or corpus_file is not None
         interrupted = self._run is not None and not self._run.finished
         if resume or not (total_examples or total_words or epochs or (given and not interrupted)):
@@ -133,7 +142,6 @@ class Training(ModelState):
 
     def _own_run(self, sentences: Corpus | None, corpus_file: CorpusFile | None, given: bool) -> Run | None:
         """Return what is left of the model's own epochs, or None if nothing is."""
-        self._check_ready()
         run = self._run
         if run is None:
             run = self._new_run(self.epochs, self.corpus_total_words, self.corpus_count)
@@ -166,7 +174,6 @@ class Training(ModelState):
     ) -> Run:
         """Return a run over the corpus given: gensim's call."""
         check_sources(sentences, corpus_file, passes=epochs or 1)
-        self._check_ready()
         if total_words is None and total_examples is None:
             raise ValueError(
                 "give total_examples or total_words, by which the learning rate falls; for the corpus that "
@@ -191,12 +198,18 @@ class Training(ModelState):
         )
 
     def _check_ready(self) -> None:
+        """Raise an error unless there is a vocabulary, and tables that can be trained."""
         if not len(self.wv.index_to_key):
             raise RuntimeError(
                 "you must first build the vocabulary before training the model: call build_vocab"
             )
         if len(self.wv.vectors) != len(self.wv.index_to_key):
             raise RuntimeError("you must first initialise the weights before training: call prepare_weights")
+        self._fit_tables()
+        self.layout().check(self._arrays(), len(self.wv.index_to_key))
+        for name, array in self._arrays().items():
+            if not is_finite(array):
+                raise ValueError(f"{name} holds NaN or infinite numbers: such a model cannot be trained")
 
     # Training them
 
@@ -207,18 +220,25 @@ class Training(ModelState):
         loop = Loop(
             run, backend, self._feeds(), workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale()
         )
-        with self._standstill():
-            self._run, self._loop = run, loop
-            self.wv._lock(True)
+        last_good = LastGood(
+            {**self._arrays(), **{STATE + name: a for name, a in backend.state().items()}}, run
+        )
         progress = Progress(run, self.show_progress, report_delay)
         watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
 
         def on_chunk(tally: Tally, seconds: float) -> None:
             progress.chunk(tally, seconds)
+            if last_good.due():
+                with self._standstill():
+                    last_good.take(self._arrays())
             self._call(watchers, "on_batch_end")
 
         self.add_lifecycle_event("train", msg=f"training with {self.workers} workers", epochs=run.epochs)
         started = time.perf_counter()
+        diverged = False
+        with self._standstill():
+            self._run, self._loop = run, loop
+            self.wv._lock(True)
         try:
             with thread_limits(backend, self.workers):
                 self._call(callbacks, "on_train_begin")
@@ -231,8 +251,13 @@ class Training(ModelState):
                     self._warn_of_nothing(loss)
                     self._call(callbacks, "on_epoch_end")
                 self._call(callbacks, "on_train_end")
+        except UnstableTrainingError as error:
+            diverged = True
+            raise UnstableTrainingError(f"{error} {last_good}") from error
         finally:
             with self._standstill():
+                if diverged:
+                    last_good.restore(self._arrays())
                 self._loop = None
                 self.wv._lock(False)
                 self.total_train_time += time.perf_counter() - started
@@ -257,6 +282,7 @@ class Training(ModelState):
     def _own_arrays(self) -> None:
         """Copy tables that cannot be trained in place, such as those mapped from a file."""
         self._set_arrays({name: writable(array) for name, array in self._arrays().items()})
+        self._state_words = list(self.wv.index_to_key)
 
     def _feeds(self) -> Any:
         """Return what opens the corpus at an epoch."""
@@ -290,3 +316,7 @@ class Training(ModelState):
             )
 
         return open_feed
+
+
+def _whole(name: str, value: Any) -> int | None:
+    return None if value is None else check_whole(name, value, least=0, most=LARGEST)

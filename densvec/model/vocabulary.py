@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from densvec.checks import check_whole
 from densvec.corpora import check_corpus
+from densvec.files.schema import LARGEST
 from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule, alone
 from densvec.text.vocabulary import (
     RawVocabulary,
@@ -125,6 +127,8 @@ class VocabularyBuilding(ModelState):
         """
         if update:
             self._check_update()
+        if corpus_count is not None:
+            corpus_count = check_whole("corpus_count", corpus_count, least=0, most=LARGEST)
         self._set_raw(RawVocabulary.from_frequencies(word_freq, corpus_count))
         self.corpus_total_words = 0  # nobody has read the corpus: train() must be given its size
         self._corpus = (None, None)
@@ -158,7 +162,7 @@ class VocabularyBuilding(ModelState):
                 progress_per=progress_per,
                 max_vocab_size=self.max_vocab_size,
                 trim_rule=trim_rule,
-                workers=workers or self.workers,
+                workers=check_whole("workers", workers, least=1) if workers else self.workers,
             )
         self._set_raw(raw)
         return raw.total_words, raw.sentence_count
@@ -202,13 +206,15 @@ class VocabularyBuilding(ModelState):
         >>> model.prepare_vocab(min_count=2, dry_run=True)["num_retained_words"]
         1
         """
-        min_count = self.min_count if min_count is None else min_count
+        min_count = self.min_count if min_count is None else self.check_parameter("min_count", min_count)
+        sample = None if sample is None else self.check_parameter("sample", sample)
+        if sample == "auto":
+            self._auto_sample, sample = True, None
         vocabulary = self._choose(update, min_count, trim_rule, allow_empty=dry_run)
         given, sample = sample, self._chosen_sample(vocabulary) if sample is None else sample
         if not dry_run:
             self.min_count = min_count
-            self._auto_sample = self._auto_sample and given is None
-            self.sample = sample
+            self._keep_sample(sample, self._auto_sample and given is None)
             self.effective_min_count = vocabulary.effective_min_count
             self._set_vocabulary(vocabulary, update)
             if not keep_raw_vocab:
@@ -242,6 +248,7 @@ class VocabularyBuilding(ModelState):
         # The seed depends on how many are known, so that a second update does not repeat the first's draws.
         rng = np.random.default_rng([self.seed, known])
         self._set_arrays(self.layout().grown(self._arrays(), added, rng))
+        self._state_words = list(self.wv.index_to_key)
 
     def estimate_memory(
         self, vocab_size: int | None = None, report: dict[str, int] | None = None
@@ -326,10 +333,15 @@ class VocabularyBuilding(ModelState):
             self.wv = self._new_keyed()
         self.wv._set_keys(vocabulary.words, dict(vocabulary.index))
         self.wv.expandos["count"] = vocabulary.counts
-        self.sample = self._chosen_sample(vocabulary)
+        self._keep_sample(self._chosen_sample(vocabulary), self._auto_sample)
         keep = keep_probabilities(vocabulary.counts, self.sample)
         self.wv.expandos["keep"] = keep.astype(np.float32)  # contexts are read by it
         self.wv.allocate_vecattrs()  # other attributes have no value for new words yet
+
+    def _keep_sample(self, sample: float, auto: bool) -> None:
+        """Set the threshold of thinning; if it was chosen for the text, another text may need another."""
+        self.sample = sample
+        self._auto_sample = auto
 
     def _chosen_sample(self, vocabulary: Vocabulary) -> float:
         """Return the threshold of thinning: the one given, or, with "auto", the one that suits the text."""

@@ -9,7 +9,7 @@ A check of the gradients runs the same step: into other arrays, at rates below 0
 """
 
 from libc.limits cimport INT_MAX
-from libc.math cimport INFINITY, isfinite, pow, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -17,8 +17,8 @@ from densvec.native._bsg_encoder cimport complete_posterior, encode, find_distin
 from densvec.native._bsg_step cimport WEIGHTS, Optimiser, Rates, Scratch, Step, Tables, Tile, Totals
 from densvec.native._vector cimport LANES, REAL, Adam, Descent, best_instruction_set
 from densvec.native._windows cimport (
-    address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
-    positive_count, prefetch,
+    address, begin, checked_rate, find_windows, hinge_of, list_targets, loops_for, negative_count,
+    negatives_of, positive_count, prefetch,
 )
 
 import numpy as np
@@ -46,6 +46,12 @@ cdef double BETA_FIRST = ADAM_BETAS[0]
 cdef double BETA_SECOND = ADAM_BETAS[1]
 cdef double MEMORY = TYPICAL_MEMORY
 cdef double SHRINK = SHRINKAGE
+
+# Finite numbers stay finite. A centre whose loss is beyond reason moves nothing. That bounds how far rows are
+# from its posterior, and a row is pushed at most twice as far away each time; if a centre has so many
+# negatives that pushing one word again and again could still overflow, all of them are damped more.
+cdef double LARGEST_LOSS = 1e12  # of a centre, at a margin and a weight of the KL of at most 1
+cdef double MOST_PUSHES = 30
 cdef int EVERY = SCORED
 
 
@@ -226,6 +232,7 @@ cdef void compare(Step* step) noexcept nogil:
     cdef long long pairs = 0
     cdef double hinge, kl, weight
     cdef REAL sums[2]
+    cdef Descent contrast
     windows, q, s, totals = &step.windows, &step.q, step.scratch, &step.totals
     means, typical = step.tables.means, step.optimiser.typical
     memset(s.d_posteriors, 0, (last - first) * step.outputs * sizeof(REAL))
@@ -246,16 +253,18 @@ cdef void compare(Step* step) noexcept nogil:
         hinge = hinge_of(step.loops, windows, i, step.margin, s.scores, s.weights, s.shares)
         s.shares[count] = step.kl_weight
         kl = kl_from_prior(step, s.scores[count])
-        if not isfinite(hinge + kl):  # a diverging run must not write into the tables; this loss stops it
+        totals.centres += 1
+        if not fabs(hinge + kl) < step.largest_loss:  # a diverging run writes nothing; this loss stops it
             totals.hinge = INFINITY
             continue
         totals.hinge += hinge
         totals.kl += kl
-        totals.centres += 1
         if step.measures:
             continue
 
-        move_rows(step, 0, count, &step.rates.contrast)
+        contrast = step.rates.contrast
+        contrast.damping *= <REAL> max(1.0, (count - positives) / MOST_PUSHES)
+        move_rows(step, 0, count, &contrast)
         if step.residual:
             move_centre(step, count)
         if step.narrows:  # its variance follows its prior's: only its shift says how wide that must be
@@ -276,7 +285,7 @@ cdef void compare(Step* step) noexcept nogil:
             q.d_log_variance[d] -= <REAL> (step.kl_weight * (D // spread) / 2)
             if q.log_variance[d] <= step.low or q.log_variance[d] >= step.high:
                 q.d_log_variance[d] = 0
-    if pairs:
+    if pairs and fabs(sums[0]) + fabs(sums[1]) < LARGEST_LOSS * pairs:
         weight = (last - first) / (last - first + MEMORY)
         typical[0] += <REAL> (weight * (sums[0] / pairs - typical[0]))
         typical[1] += <REAL> (weight * (sums[1] / pairs - typical[1]))
@@ -299,13 +308,18 @@ cdef void update_encoder(Step* step) noexcept nogil:
     cdef double steps, rate
     cdef REAL square, row_rate
     loops, s, optimiser = step.loops, step.scratch, &step.optimiser
+    for w in range(WEIGHTS):
+        if not isfinite(loops.dot(s.d_weights[w], s.d_weights[w], step.lengths[w])):
+            step.totals.hinge = INFINITY  # as above: nothing is written, and this stops it
+            return
     for i in range(step.tile.distinct):
         row = s.words[i]
         d_input = s.inputs + <size_t> i * E
-        square = loops.dot(d_input, d_input, E)
+        square = optimiser.squares[row] + loops.dot(d_input, d_input, E) / E
         if not isfinite(square):
+            step.totals.hinge = INFINITY
             continue
-        optimiser.squares[row] += square / E
+        optimiser.squares[row] = square
         row_rate = step.rates.embedding / sqrt(optimiser.squares[row] + ADAGRAD_FLOOR)
         loops.add_scaled(step.tables.embeddings + row * E, -row_rate, d_input, E)
 
@@ -458,6 +472,7 @@ cdef class Kernel:
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs = units, outputs
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
+        step.largest_loss = min(1e18, LARGEST_LOSS * max(1.0, margin) * max(1.0, kl_weight))
         reading = reading or Reading()
         step.window, step.nearness, step.saturation = reading.window, reading.nearness, reading.saturation
         step.narrows, step.most_narrowing = reading.narrowing, MOST_NARROWING
@@ -490,6 +505,8 @@ cdef class Kernel:
     def step(self, chunk, *, double mean, double log_variance, double contrast, double coverage,
              double embedding, double encoder, int worker=0):
         """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres."""
+        mean, log_variance, contrast = checked_rate(mean), checked_rate(log_variance), checked_rate(contrast)
+        coverage, embedding, encoder = checked_rate(coverage), checked_rate(embedding), checked_rate(encoder)
         cdef double prior = 0 if self.bound.residual else mean  # move_centre moves the mean of a residual one
         cdef Rates rates = Rates(
             mean=mean, damping=mean, coverage=coverage, embedding=embedding, encoder=encoder,

@@ -105,6 +105,7 @@ cdef struct Step:                # everything that a step needs
     double high
     double margin
     double kl_weight
+    double largest_loss          # of a centre; one that exceeds it has diverged
     Tables tables                # what is compared
     Tables into                  # what changes: the same, or gradients
     bint trains                  # the same

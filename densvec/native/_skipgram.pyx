@@ -10,18 +10,18 @@ Negatives that they share count once per pair.
 A check of the gradients runs the same step, into other arrays and at rate -1.
 """
 
-from libc.math cimport INFINITY, log
+from libc.math cimport INFINITY, isfinite, log
 from libc.string cimport memcpy, memset
 
 from densvec.native._vector cimport REAL, Loops
 from densvec.native._windows cimport (
-    Windows, address, begin, find_windows, list_targets, loops_for, negative_count, negatives_of, number_type,
-    positive_count, prefetch,
+    Windows, address, begin, checked_rate, find_windows, list_targets, loops_for, negative_count,
+    negatives_of, number_type, positive_count, prefetch,
 )
 
 import numpy as np
 
-cdef double LARGEST_SQUARE = 1e30    # a vector whose squared length passes this has diverged
+cdef double LARGEST_SQUARE = 1e16    # a vector whose squared length passes this has diverged
 
 cdef struct Tables:
     REAL* vectors                # (V, D)
@@ -70,6 +70,7 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
     cdef int D = step.size, k
     cdef REAL rate = step.rate
     cdef size_t target
+    cdef double total = 0
     loops = step.loops
     vector = step.tables.vectors + centre * D
     rows = step.scratch.rows
@@ -84,6 +85,10 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
         into[k] = step.into.contexts + target * D
         rows[k] = step.tables.contexts + target * D
     loops.dots(odds, rows, vector, count, D)
+    for k in range(count):
+        total += odds[k]
+    if not isfinite(total):
+        return INFINITY
     for k in range(positives):
         odds[k] = -odds[k]
     loops.exponential(odds, odds, count)
@@ -148,7 +153,7 @@ cdef class Kernel:
 
     def step(self, chunk, double alpha):
         """Train on a chunk; return the summed loss and the number of centres."""
-        return self._run(chunk, self.bound.tables, alpha)
+        return self._run(chunk, self.bound.tables, checked_rate(alpha))
 
     def gradients(self, chunk, dict into):
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""

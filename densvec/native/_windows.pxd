@@ -150,6 +150,17 @@ cdef inline void prefetch(const REAL* table, const int* words, int count, size_t
         prefetch_row(table + words[k] * size, size * sizeof(REAL))
 
 
+cdef enum:
+    LARGEST_RATE = 1000000       # steps are damped or bounded: a greater rate would only overflow
+
+
+cdef inline double checked_rate(double rate) except? -1:
+    """Return a learning rate that no step overflows by."""
+    if not rate >= 0:
+        raise ValueError(f"a learning rate of {rate} is not a number of at least 0")
+    return min(rate, <double> LARGEST_RATE)
+
+
 cdef inline object number_type():
     """Return the dtype of the numbers that this module is compiled for."""
     return np.dtype(np.float32 if sizeof(REAL) == sizeof(float) else np.float64)

@@ -16,8 +16,8 @@ from libc.string cimport memcpy, memset
 
 from densvec.native._vector cimport REAL, Descent, Loops
 from densvec.native._windows cimport (
-    Windows, address, begin, find_windows, hinge_of, list_targets, loops_for, negative_count, negatives_of,
-    number_type, positive_count, prefetch,
+    Windows, address, begin, checked_rate, find_windows, hinge_of, list_targets, loops_for, negative_count,
+    negatives_of, number_type, positive_count, prefetch,
 )
 
 import numpy as np
@@ -27,7 +27,6 @@ cdef enum:
 
 ENERGIES = ("kl", "reverse_kl", "expected_likelihood")
 
-cdef double LARGEST_RATE = 1e6   # steps are bounded: beyond this a rate changes nothing but may overflow
 cdef double LONGEST_STEP = 1     # of a log-variance
 
 cdef struct Tables:
@@ -232,9 +231,9 @@ cdef class Kernel:
 
     def step(self, chunk, *, double mean, double log_variance):
         """Train on a chunk at these rates; return the sum of the hinge and the number of centres."""
-        cdef double rate = min(mean, LARGEST_RATE)
+        cdef double rate = checked_rate(mean)
         # Natural gradient: the Fisher information of a log-variance is D / 2, or 1/2 in each dimension.
-        cdef double log_variance_rate = 2 * min(log_variance, LARGEST_RATE)
+        cdef double log_variance_rate = 2 * checked_rate(log_variance)
         cdef Descent descent = Descent(rate, rate, log_variance_rate, LONGEST_STEP, self.low, self.high)
         return self._run(chunk, self.bound.tables, descent, self.longest)
 

@@ -267,8 +267,7 @@ def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
     loss, hinge, kl = result.per_centre()
     if result.centres and not loss <= bound:
         raise UnstableTrainingError(
-            f"training diverges: the loss per word is {loss:.3g} (hinge {hinge:.3g}, kl {kl:.3g}). Lower "
-            "alpha. The densities are finite: an update that would have made them infinite or NaN was skipped"
+            f"training diverges: the loss per word is {loss:.3g} (hinge {hinge:.3g}, kl {kl:.3g}). Lower alpha."
         )
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "ADAGRAD_EPSILON",
     "ADAM_BETAS",
     "ADAM_EPSILON",
+    "LARGEST_RATE",
     "LOG_VARIANCE_STEP",
     "PRIOR_LOG_VARIANCE_BOUNDS",
     "SCORED",
@@ -28,6 +29,7 @@ LOG_VARIANCE_STEP = 1.0  # the largest change of a prior's log-variance in one u
 ADAGRAD_EPSILON = 1e-8
 ADAM_BETAS = (0.9, 0.999)
 ADAM_EPSILON = 1e-8
+LARGEST_RATE = 1e6  # steps are damped or bounded: a greater rate would only overflow
 TYPICAL_MEMORY = 2048  # about how many centres the typical word (see `Rates`) is a running mean over
 SCORED = 4  # at one position of this many a narrowing posterior is scored: its head has few weights to learn
 SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from densvec.training.settings import (
     ADAGRAD_EPSILON,
     ADAM_BETAS,
     ADAM_EPSILON,
+    LARGEST_RATE,
     LOG_VARIANCE_STEP,
     PRIOR_LOG_VARIANCE_BOUNDS,
     SHRINKAGE,
@@ -42,6 +44,23 @@ class Gradients:
         """Return the squared norm of all gradients: not finite as soon as one of them is not."""
         flat = [gradient.flatten() for gradient in self]
         return torch.stack([torch.dot(gradient, gradient) for gradient in flat]).sum()
+
+
+class _Change(NamedTuple):
+    """What a step makes of a table, or of some of its rows."""
+
+    table: Tensor
+    before: Tensor
+    after: Tensor
+    rows: Tensor | None = None
+
+    def make(self, finite: Tensor) -> None:
+        """Write it, unless the step is not finite; on a device that is only known there."""
+        after = self.after if finite.device.type == "cpu" else torch.where(finite, self.after, self.before)
+        if self.rows is None:
+            self.table.copy_(after)
+        else:
+            self.table.index_copy_(0, self.rows, after)
 
 
 class Optimiser:
@@ -77,30 +96,33 @@ class Optimiser:
         rates: Rates,
         alpha: float,
     ) -> Tensor:
-        """Take a step, or none when a gradient is not finite; return which, without waiting for the device."""
-        finite = torch.isfinite(gradients.squared_norm())
-        if finite.device.type != "cpu":  # reading it would mean waiting
-            for gradient in gradients:
-                gradient.masked_fill_(~finite, 0.0)
-        elif not finite:
-            return finite
-        encoded = batch.words[: batch.encoded]
+        """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
+        rates = Rates(**{name: min(alpha * rate, LARGEST_RATE) for name, rate in vars(rates).items()})
+        words, encoded = batch.words, batch.words[: batch.encoded]
         weight = _weight(batch, rows, gradients.divergences)
         curvature = weight * (-rows.log_variances).exp()
         if self.residual:
             curvature += _posterior_curvature(batch, rows, gradients.divergences)
-        means = _implicit_step(rows.means, gradients.rows.means, curvature, alpha * rates.mean)
-        log_variances = self._natural_step(batch, rows, posteriors, gradients, weight, rates, alpha)
-        log_variances = torch.where(finite, log_variances, rows.log_variances)
-        self.tables.means.index_copy_(0, batch.words, means)
-        self.tables.log_variances.index_copy_(0, batch.words, log_variances)
-        squares = self.squares.index_select(0, encoded) + gradients.rows.embeddings.square().mean(1)
-        self.squares.index_copy_(0, encoded, squares)
-        embeddings = _adagrad_step(
-            rows.embeddings, gradients.rows.embeddings, squares, alpha * rates.embedding
-        )
-        self.tables.embeddings.index_copy_(0, encoded, embeddings)
-        self._adam_step(gradients.weights, len(batch.centres), alpha * rates.encoder)
+        means = _implicit_step(rows.means, gradients.rows.means, curvature, rates.mean)
+        log_variances, typical = self._natural_step(batch, rows, posteriors, gradients, weight, rates)
+        squares = self.squares.index_select(0, encoded)
+        more = squares + gradients.rows.embeddings.square().mean(1)
+        embeddings = _adagrad_step(rows.embeddings, gradients.rows.embeddings, more, rates.embedding)
+        changes = [
+            _Change(self.tables.means, rows.means, means, words),
+            _Change(self.tables.log_variances, rows.log_variances, log_variances, words),
+            _Change(self.squares, squares, more, encoded),
+            _Change(self.tables.embeddings, rows.embeddings, embeddings, encoded),
+            _Change(self.typical, self.typical, typical),
+            *self._adam_step(gradients.weights, len(batch.centres), rates.encoder),
+        ]
+        largest = torch.stack([change.after.abs().max() for change in changes if change.after.numel()]).max()
+        finite = torch.isfinite(largest + gradients.squared_norm())
+        if finite.device.type == "cpu" and not finite:
+            return finite
+        for change in changes:
+            change.make(finite)
+        self.steps += 1
         return finite
 
     def _natural_step(
@@ -111,9 +133,10 @@ class Optimiser:
         gradients: Gradients,
         weight: Tensor,
         rates: Rates,
-        alpha: float,
-    ) -> Tensor:
-        """Return the log-variances after a natural step: over their Fisher information, D/2 spherical or 1/2 diagonal.
+    ) -> tuple[Tensor, Tensor]:
+        """Return the log-variances after a natural step, and the typical word.
+
+        The step is over the Fisher information of log-variances, D/2 spherical or 1/2 diagonal.
 
         The denominator is the means', for the curvature in these coordinates is Σ|a|.
         """
@@ -123,29 +146,29 @@ class Optimiser:
         stretches, windows = _stretches(batch, rows, posteriors)
         stretch, log_variance = self.typical.unbind()
         cover = stretches - windows * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
-        curvature = alpha * (max(rates.log_variance, rates.contrast) * weight + rates.coverage * windows)
-        step = alpha * (slope / fisher - rates.coverage * cover) / (1 + curvature)
+        curvature = max(rates.log_variance, rates.contrast) * weight + rates.coverage * windows
+        step = (slope / fisher - rates.coverage * cover) / (1 + curvature)
         sums = torch.stack((stretches.mean(1).sum(), (windows * rows.log_variances).mean(1).sum()))
         typical = torch.where(sums.isfinite(), sums / windows.sum(), self.typical)
-        self.typical.lerp_(typical, len(batch.centres) / (len(batch.centres) + TYPICAL_MEMORY))
+        typical = self.typical.lerp(typical, len(batch.centres) / (len(batch.centres) + TYPICAL_MEMORY))
         step.clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
-        return torch.clamp(rows.log_variances - step, *PRIOR_LOG_VARIANCE_BOUNDS)
+        return torch.clamp(rows.log_variances - step, *PRIOR_LOG_VARIANCE_BOUNDS), typical
 
-    def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> None:
+    def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> Iterator[_Change]:
         """Adam on the mean gradient per centre."""
         beta_first, beta_second = ADAM_BETAS
-        self.steps += 1
-        steps = int(self.steps)  # on the CPU whatever the device: no wait
+        steps = int(self.steps) + 1  # on the CPU whatever the device: no wait
         for name, gradient in gradients.items():
             mean_gradient = gradient / centres
-            first = self.first[name].lerp_(mean_gradient, 1 - beta_first)
-            second = (
-                self.second[name]
-                .mul_(beta_second)
-                .addcmul_(mean_gradient, mean_gradient, value=1 - beta_second)
+            first = self.first[name].lerp(mean_gradient, 1 - beta_first)
+            second = (self.second[name] * beta_second).addcmul_(
+                mean_gradient, mean_gradient, value=1 - beta_second
             )
             scale = (second / (1 - beta_second**steps)).sqrt_().add_(ADAM_EPSILON)
-            self.weights[name].addcdiv_(first, scale, value=-rate / (1 - beta_first**steps))
+            weights = self.weights[name].addcdiv(first, scale, value=-rate / (1 - beta_first**steps))
+            yield _Change(self.first[name], self.first[name], first)
+            yield _Change(self.second[name], self.second[name], second)
+            yield _Change(self.weights[name], self.weights[name], weights)
 
 
 def _weight(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
