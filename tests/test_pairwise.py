@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from densvec import Gaussian
-from densvec.pairwise import METRICS, DensityTable, approximate_distances, distances, pairwise
+from densvec.density_table import DensityTable
+from densvec.metrics import METRICS
+from densvec.pairwise import approximate_distances, distances, pairwise
 
 WIDTHS = [(1, 1), (1, 7), (7, 1), (7, 7)]
 LAWFUL = [name for name, metric in METRICS.items() if metric.non_negative]

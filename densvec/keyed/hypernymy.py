@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from densvec.density_table import row_blocks
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.ranking import best
 from densvec.keyed.search import Found
 from densvec.keyed.tables import KEY_TYPES
 from densvec.keyed.taxonomy import Taxonomy, build_taxonomy
-from densvec.pairwise import row_blocks
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from densvec.keyed.lookup import Lookup
-from densvec.pairwise import find_metric
+from densvec.metrics import find_metric
 from densvec.types import Floats
 
 __all__ = ["InContext"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from densvec.density_table import DensityTable
 from densvec.gaussian import Gaussian
 from densvec.keyed.tables import KEY_TYPES, Tables, refuse_bytes
-from densvec.pairwise import DensityTable
 from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats
 

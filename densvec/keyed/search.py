@@ -7,12 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from densvec.density_table import row_blocks
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup, cosine, unit
 from densvec.keyed.queries import Query, parse_query
 from densvec.keyed.ranking import BestOfBlocks, best
 from densvec.keyed.tables import KEY_TYPES, refuse_bytes
-from densvec.pairwise import approximate_distances, distances, find_metric, row_blocks
+from densvec.metrics import find_metric
+from densvec.pairwise import approximate_distances, distances
 from densvec.types import Floats
 
 __all__ = ["Found", "Search"]
@@ -22,8 +24,8 @@ Found: TypeAlias = list[tuple[str, float]]
 _SPARE = 10
 """How many more candidates than asked for are scored again exactly, to put right what rounding misplaced."""
 
-_BATCH, _SMALL_BATCH = 512, 128
-"""Queries whose scores are computed together: if by products alone, and if many passes over them are needed."""
+_BATCH = 512
+"""Queries whose scores are computed together."""
 
 _BLOCK_ENTRIES = 1 << 22
 """Scores of such a batch that are computed at a time."""
@@ -93,14 +95,15 @@ class Search(Lookup):
         start, stop, _ = slice(clip_start, clip_end).indices(len(self.vectors))
         if indexer is not None and topn is not None:
             return self._ask_indexer(indexer, query, metric, topn)
+        asked = {int(self.get_index(key)) for key in query.keys}
+        count = None if topn is None else topn + len(asked) + (0 if metric == "cosine" else _SPARE)
         if metric == "cosine":
             scores = self._cosines(self._mean_of_query(query), slice(start, stop))
         else:
-            scores = self._density_scores(query, metric, start, stop)
-        if topn is None:
+            scores = self._density_scores(query, metric, start, stop, count)
+        if topn is None or count is None:
             return scores
-        asked = {int(self.get_index(key)) for key in query.keys}
-        rows = best(scores, topn + len(asked) + (0 if metric == "cosine" else _SPARE))
+        rows = best(scores, count)
         found, values = start + rows, scores[rows]
         if metric != "cosine" and len(query.items) == 1:
             found, values = self._rescored(self._one_density(query.items[0]), query.signs[0], metric, found)
@@ -141,10 +144,11 @@ class Search(Lookup):
         """
         if topn is not None and topn < 1:
             return [[] for _ in queries]
+        if metric != "cosine":
+            find_metric(metric)
         items = list(queries)
         stop = slice(0, restrict_vocab or None).indices(len(self.vectors))[1]
-        size = _BATCH if metric == "cosine" or find_metric(metric).linear else _SMALL_BATCH
-        parts = [self._batch(items[i : i + size], topn, stop, metric) for i in range(0, len(items), size)]
+        parts = [self._batch(items[i : i + _BATCH], topn, stop, metric) for i in range(0, len(items), _BATCH)]
         if topn is None:
             return np.concatenate(parts) if parts else np.empty((0, stop), dtype=self.vectors.dtype)
         return [found for part in parts for found in part]
@@ -300,12 +304,19 @@ class Search(Lookup):
         variances = [np.broadcast_to(density.variance, density.mean.shape) for density in densities]
         return Gaussian(means, np.array(variances, dtype=means.dtype))
 
-    def _density_scores(self, query: Query, metric: str, start: int, stop: int) -> Floats:
-        """Return the scores of the rows against the densities of a query, in float64."""
+    def _density_scores(
+        self, query: Query, metric: str, start: int, stop: int, count: int | None = None
+    ) -> Floats:
+        """Return the scores of the rows against the densities of a query, in float64.
+
+        If only the `count` highest are needed, others may be minus infinity.
+        """
         find_metric(metric)
         if not query.items:
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
-        values = distances(self._densities(query.items), self._density_table(), metric, start, stop)
+        nearest = count if len(query.items) == 1 and query.signs[0] > 0 else None
+        q, table = self._densities(query.items), self._density_table()
+        values = distances(q, table, metric, start, stop, nearest=nearest)
         weights = np.array(query.signs) / np.abs(query.signs).sum()
         scores: Floats = values[0] * weights[0] if len(weights) == 1 else weights @ values
         return np.subtract(0.0, scores, out=scores)

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.keyed.lookup import Lookup, cosine, unit
-from densvec.pairwise import distances, find_metric
+from densvec.metrics import find_metric
+from densvec.pairwise import distances
 from densvec.types import Floats
 
 __all__ = ["Similarity"]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from densvec._corpus import MAX_WINDOW
 from densvec.checks import check_covariance, check_whole
+from densvec.density_table import DensityTable, row_blocks
 from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
-from densvec.pairwise import DensityTable, row_blocks
 from densvec.reading import Reading
 from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats

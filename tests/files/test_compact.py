@@ -10,7 +10,7 @@ from densvec import BayesianSkipGram, DensvecFileError, KeyedDensities
 from densvec.datasets import toy_language
 from densvec.files import persistence
 from densvec.files.compact import CompactRows, compacted
-from densvec.pairwise import METRICS
+from densvec.metrics import METRICS
 
 numbers = st.floats(-1e4, 1e4, width=32)
 tables = arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=numbers)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from densvec import Gaussian, KeyedDensities
-from densvec.pairwise import METRICS
+from densvec.metrics import METRICS
 
 V, D = 300, 6
 ALL = ["cosine", *METRICS]

@@ -1,0 +1,177 @@
+"""A table of densities, with the terms of the divergences that depend on its rows alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.gaussian import Gaussian
+from densvec.types import Floats
+
+__all__ = ["BLOCK_ENTRIES", "DensityTable", "Terms", "row_blocks"]
+
+BLOCK_ENTRIES = 1 << 15
+"""Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
+
+_SCAN_ENTRIES = 1 << 20
+"""Numbers that are worth a thread when one density is compared with a diagonal table."""
+
+
+_TRIAL = 1 << 12
+"""Rows that are scored first when only the nearest of all are sought, to know how near these are."""
+
+
+class Terms(NamedTuple):
+    """What the divergences need of some spherical densities, (n,) each."""
+
+    variance: Floats
+    half_precision: Floats  # 1/(2v)
+    half_log_determinant: Floats  # ½ D log v
+    squared_norm: Floats  # ‖μ‖²
+
+
+class DensityTable:
+    """Many densities, with the terms of the divergences that depend on them alone, each computed once.
+
+    Parameters
+    ----------
+    means : numpy.ndarray, shape (V, D)
+    variances : numpy.ndarray, shape (V, 1) or (V, D), optional
+    log_variances : numpy.ndarray, shape (V, 1) or (V, D), optional
+        Their logarithms, in place of `variances`.
+    """
+
+    def __init__(
+        self, means: Floats, *, variances: Floats | None = None, log_variances: Floats | None = None
+    ) -> None:
+        if (variances is None) == (log_variances is None):
+            raise TypeError("give either variances or log_variances")
+        self.means = means
+        self._variances = variances
+        self._log_variances = log_variances
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    @property
+    def dimension(self) -> int:
+        """The number of dimensions D."""
+        return int(self.means.shape[1])
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether one variance serves all dimensions."""
+        stored = self._log_variances if self._variances is None else self._variances
+        assert stored is not None
+        return bool(stored.shape[1] == 1)
+
+    def variances(self, rows: Any) -> Floats:
+        """Return the variances of `rows`, rounded as the table is, so that equal densities stay equal."""
+        if self._variances is not None:
+            given: Floats = self._variances[rows]
+            return given
+        assert self._log_variances is not None
+        result: Floats = np.exp(self._log_variances[rows])
+        return result
+
+    def precisions(self, rows: Any) -> Floats:
+        """Return 1/v of `rows`, in a new array; rounding may make it differ from that of `variances`."""
+        if self._variances is not None:
+            given: Floats = 1.0 / self._variances[rows]
+            return given
+        assert self._log_variances is not None
+        result: Floats = np.negative(self._log_variances[rows])
+        return np.exp(result, out=result)
+
+    def densities(self, rows: Any) -> Gaussian:
+        """Return the densities of `rows`."""
+        return Gaussian(self.means[rows], self.variances(rows))
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """‖μ‖² of every row, (V,), in float64."""
+        return self._per_row(lambda means, variances: means * means)
+
+    @cached_property
+    def log_determinants(self) -> Floats:
+        """Σ log v of every row, (V,), in float64."""
+        return self._per_row(lambda means, variances: np.log(variances)) * (
+            1 if not self.is_spherical else self.dimension
+        )
+
+    @cached_property
+    def scaled_squares(self) -> Floats:
+        """Σ μ²/v of every row, (V,), in float64."""
+        return self._per_row(lambda means, variances: means * means / variances)
+
+    def spherical_terms(self, rows: slice, dtype: npt.DTypeLike) -> Terms:
+        """Return the terms of some rows of a spherical table."""
+        return Terms(*(term[rows].astype(dtype, copy=False) for term in self._spherical_terms))
+
+    @cached_property
+    def _spherical_terms(self) -> Terms:
+        variances = self.variances(slice(None))[:, 0].astype(np.float64)
+        return Terms(variances, 0.5 / variances, 0.5 * self.log_determinants, self.squared_norms)
+
+    @property
+    def can_be_scanned(self) -> bool:
+        """Whether the table is as `scan` needs it."""
+        arrays = (self.means, self._log_variances)
+        return not self.is_spherical and all(
+            array is not None and array.dtype == np.float32 and array.flags.c_contiguous for array in arrays
+        )
+
+    def scan(self, q: Gaussian, rows: slice, nearest: int | None = None) -> Floats:
+        """Return KL[q‖row] of some rows of a diagonal table, but for the terms that are q's alone, in float64.
+
+        If only the `nearest` ones are needed, it is infinity for most others.
+        """
+        from densvec.native._scan import kl_scores
+
+        assert self._log_variances is not None
+        mean = np.ascontiguousarray(q.mean[0])
+        variance = np.ascontiguousarray(np.broadcast_to(q.variance[0], mean.shape), dtype=np.float32)
+        scores = np.empty(rows.stop - rows.start, dtype=np.float32)
+
+        limit = np.inf
+
+        def score(part: slice) -> None:
+            assert self._log_variances is not None
+            given = slice(rows.start + part.start, rows.start + part.stop)
+            kl_scores(mean, variance, self.means[given], self._log_variances[given], scores[part], limit)
+
+        done = 0
+        if nearest is not None and nearest < _TRIAL < len(scores):
+            # The nearest rows of a part of the table are as far away as the nearest of all can be.
+            score(slice(0, _TRIAL))
+            limit, done = float(np.partition(scores[:_TRIAL], nearest - 1)[nearest - 1]), _TRIAL
+        parts = row_blocks(
+            done, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8)
+        )
+        if len(parts) == 1:
+            score(parts[0])
+        else:
+            with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+                list(pool.map(score, parts))
+        return scores.astype(np.float64)
+
+    def _per_row(self, terms: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Sum the terms made of means and variances, both in float64, over the dimensions."""
+        result = np.empty(len(self), dtype=np.float64)
+        for rows in row_blocks(0, len(self), self.dimension):
+            result[rows] = terms(
+                self.means[rows].astype(np.float64), self.variances(rows).astype(np.float64)
+            ).sum(axis=1)
+        return result
+
+
+def row_blocks(start: int, stop: int, width: int, entries: int = BLOCK_ENTRIES) -> list[slice]:
+    """Cut the rows from `start` to `stop` into blocks of about `entries` numbers, `width` in each row."""
+    size = max(entries // max(width, 1), 256)
+    return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
