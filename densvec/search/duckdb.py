@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from densvec.search.extras import needs
-from densvec.search.index import DensityIndex
-from densvec.search.sql import identifier
+from densvec.search.sql import TableIndex
 from densvec.types import Floats, Integers
 
 
-class DuckDBIndex(DensityIndex):
+class DuckDBIndex(TableIndex):
     """Densities in a table of DuckDB, with the columns ``id``, ``key`` and ``vector``.
 
     ``index.sql`` is the query that is asked, with the vector and the count as its parameters: join it with your own
@@ -30,21 +27,6 @@ class DuckDBIndex(DensityIndex):
 
     engine = "duckdb"
     euclidean = False  # all rows are compared, so that products will do
-
-    def __init__(
-        self,
-        densities: Any,
-        metric: str = "kl",
-        *,
-        connection: Any,
-        table: str = "densities",
-        **options: Any,
-    ) -> None:
-        self._open(connection, table)
-        super().__init__(densities, metric, **options)
-
-    def _open(self, connection: Any, table: str) -> None:
-        self.connection, self.table = connection, identifier(table)
 
     @property
     def sql(self) -> str:
@@ -76,12 +58,8 @@ class DuckDBIndex(DensityIndex):
         self.connection.unregister("densvec_block")
 
     def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
-        rows = np.full((len(queries), count), -1, dtype=np.int64)
-        scores = np.full((len(queries), count), -np.inf)
-        for i, vector in enumerate(queries):
+        def ask(vector: Floats) -> tuple[Integers, Floats]:
             found = self.connection.execute(self.sql, [vector.tolist(), count]).fetchnumpy()
-            rows[i, : len(found["id"])], scores[i, : len(found["id"])] = found["id"], found["score"]
-        return rows, scores
+            return found["id"], found["score"]
 
-    def _load_engine(self, folder: str, **engine: Any) -> None:
-        self._open(engine["connection"], engine.get("table", "densities"))
+        return self._filled(map(ask, queries), len(queries), count)

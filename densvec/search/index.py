@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.gaussian import Gaussian
-from densvec.pairwise import find_metric
+from densvec.metrics import find_metric
 from densvec.search.lift import Lift
 from densvec.search.space import Space
 from densvec.types import Floats, Integers
@@ -289,6 +289,17 @@ class DensityIndex(ABC):
     @abstractmethod
     def _load_engine(self, folder: str, **engine: Any) -> None:
         """Open the engine again."""
+
+    def _filled(
+        self, found: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]], queries: int, count: int
+    ) -> tuple[Integers, Floats]:
+        """Return what was found for each query as `_nearest` does: in two arrays, filled up where there are fewer."""
+        rows = np.full((queries, count), -1, dtype=np.int64)
+        values = np.full((queries, count), np.inf if self.euclidean else -np.inf)
+        for i, (numbers, theirs) in enumerate(found):
+            numbers = np.asarray(numbers)
+            rows[i, : len(numbers)], values[i, : len(numbers)] = numbers, theirs
+        return rows, values
 
     # From the engine's numbers to keys and scores.
 

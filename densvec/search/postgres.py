@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from densvec.search.index import DensityIndex
-from densvec.search.sql import identifier, literal
+from densvec.search.sql import TableIndex, literal
 from densvec.types import Floats, Integers
 
 _INNER_PRODUCT = """
@@ -17,31 +14,11 @@ AS 'SELECT sum(x::double precision * y) FROM unnest(a, b) AS pairs(x, y)'
 """
 
 
-class _PostgresIndex(DensityIndex):
+class _PostgresIndex(TableIndex):
     """A table with the columns ``id``, ``key`` and ``vector``."""
 
     _column: str  # the type of the vectors, with their size
     _brackets: str  # how a vector is written as text
-
-    def __init__(
-        self,
-        densities: Any,
-        metric: str = "kl",
-        *,
-        connection: Any,
-        table: str = "densities",
-        **options: Any,
-    ) -> None:
-        self._open(connection, table)
-        super().__init__(densities, metric, **options)
-
-    def _open(self, connection: Any, table: str) -> None:
-        self.connection, self.table = connection, identifier(table)
-
-    @property
-    def sql(self) -> str:
-        """The query: its parameters are ``vector``, as text, and ``count``."""
-        raise NotImplementedError
 
     def _create(self, size: int) -> None:
         key = "text" if isinstance(self.keys[0], str) else "bigint"
@@ -57,19 +34,14 @@ class _PostgresIndex(DensityIndex):
                 copy.write_row((row, self.keys[row], literal(vector, self._brackets)))
 
     def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
-        rows = np.full((len(queries), count), -1, dtype=np.int64)
-        values = np.full((len(queries), count), np.inf if self.euclidean else -np.inf)
-        with self.connection.cursor() as cursor:
-            for i, vector in enumerate(queries):
-                asked = {"vector": literal(vector, self._brackets), "count": count}
-                cursor.execute(self.sql, asked, prepare=False)  # a plan kept for later outlives the table
-                found = cursor.fetchall()
-                rows[i, : len(found)] = [row for row, _, _ in found]
-                values[i, : len(found)] = [value for _, _, value in found]
-        return rows, values
+        def ask(vector: Floats) -> tuple[list[int], list[float]]:
+            asked = {"vector": literal(vector, self._brackets), "count": count}
+            cursor.execute(self.sql, asked, prepare=False)  # a plan kept for later outlives the table
+            found = cursor.fetchall()
+            return [row for row, _, _ in found], [value for _, _, value in found]
 
-    def _load_engine(self, folder: str, **engine: Any) -> None:
-        self._open(engine["connection"], engine.get("table", "densities"))
+        with self.connection.cursor() as cursor:
+            return self._filled(map(ask, queries), len(queries), count)
 
 
 class PostgresIndex(_PostgresIndex):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from densvec.search.extras import needs
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
@@ -62,13 +60,11 @@ class QdrantIndex(DensityIndex):
             self.client.upsert(self.collection, points=batch)
 
     def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
-        rows = np.full((len(queries), count), -1, dtype=np.int64)
-        distances = np.full((len(queries), count), np.inf)
-        for i, vector in enumerate(queries):
+        def ask(vector: Floats) -> tuple[list[int], list[float]]:
             points = self.client.query_points(self.collection, query=vector.tolist(), limit=count).points
-            rows[i, : len(points)] = [point.id for point in points]
-            distances[i, : len(points)] = [point.score**2 for point in points]
-        return rows, distances
+            return [point.id for point in points], [point.score**2 for point in points]
+
+        return self._filled(map(ask, queries), len(queries), count)
 
     def _load_engine(self, folder: str, **engine: Any) -> None:
         self.client, self.collection = engine["client"], engine.get("collection", "densities")

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from densvec.divergences import LOG_2_PI
 from densvec.gaussian import Gaussian
-from densvec.pairwise import find_metric
+from densvec.metrics import find_metric
 from densvec.types import Floats
 
 

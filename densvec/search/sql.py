@@ -1,14 +1,44 @@
-"""What goes into SQL as text."""
+"""Densities in a table of a data base: what the SQL engines share."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
+from densvec.search.index import DensityIndex
 from densvec.types import Floats
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
+
+
+class TableIndex(DensityIndex):
+    """A table with the columns ``id``, ``key`` and ``vector``, on a connection that the caller opens and closes."""
+
+    def __init__(
+        self,
+        densities: Any,
+        metric: str = "kl",
+        *,
+        connection: Any,
+        table: str = "densities",
+        **options: Any,
+    ) -> None:
+        self._open(connection, table)
+        super().__init__(densities, metric, **options)
+
+    def _open(self, connection: Any, table: str) -> None:
+        self.connection, self.table = connection, identifier(table)
+
+    def _load_engine(self, folder: str, **engine: Any) -> None:
+        self._open(engine["connection"], engine.get("table", "densities"))
+
+    @property
+    @abstractmethod
+    def sql(self) -> str:
+        """The query, whose parameters are the vector and the count."""
 
 
 def identifier(name: str) -> str:

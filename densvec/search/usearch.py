@@ -55,15 +55,9 @@ class UsearchIndex(DensityIndex):
         self.vectors.add(np.arange(rows.start, rows.stop, dtype=np.uint64), vectors)
 
     def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
-        rows = np.full((len(queries), count), -1, dtype=np.int64)
-        distances = np.full((len(queries), count), np.inf)
         found = self.vectors.search(queries, count)
-        if len(queries) == 1:
-            rows[0, : len(found)], distances[0, : len(found)] = found.keys, found.distances
-            return rows, distances
-        for i, match in enumerate(found):
-            rows[i, : len(match)], distances[i, : len(match)] = match.keys, match.distances
-        return rows, distances
+        matches = [found] if len(queries) == 1 else found  # of one query, usearch returns no batch
+        return self._filled(((match.keys, match.distances) for match in matches), len(queries), count)
 
     def _save_engine(self, folder: str) -> None:
         self.vectors.save(os.path.join(folder, _FILE))
