@@ -85,14 +85,7 @@ class ContextualSimilarityResult(ResultOnPairs):
     def rows(self) -> list[Row]:
         """One line for each reading and metric."""
         return [
-            {
-                "benchmark": self.name,
-                "reading": reading,
-                "metric": metric,
-                "spearman": rho,
-                "known": self.known,
-                "pairs": self.pairs,
-            }
+            self._row({"reading": reading, "metric": metric, "spearman": rho})
             for (reading, metric), rho in self.spearman.items()
         ]
 
@@ -141,14 +134,7 @@ class ContextualChangeResult(ResultOnPairs):
     def rows(self) -> list[Row]:
         """One line for each reading and metric."""
         return [
-            {
-                "benchmark": self.name,
-                "reading": reading,
-                "metric": metric,
-                **score.rows()[0],
-                "known": self.known,
-                "pairs": self.pairs,
-            }
+            self._row({"reading": reading, "metric": metric, **score.rows()[0]})
             for (reading, metric), score in self.scores.items()
         ]
 

@@ -60,17 +60,16 @@ class EntailmentResult(ResultOnPairs):
     def rows(self) -> list[Row]:
         """One line for each measure."""
         return [
-            {
-                "benchmark": self.name,
-                "measure": measure,
-                "f1": score.f1,
-                "average precision": score.average_precision,
-                "precision": score.precision,
-                "recall": score.recall,
-                "threshold": score.threshold,
-                "known": self.known,
-                "pairs": self.pairs,
-            }
+            self._row(
+                {
+                    "measure": measure,
+                    "f1": score.f1,
+                    "average precision": score.average_precision,
+                    "precision": score.precision,
+                    "recall": score.recall,
+                    "threshold": score.threshold,
+                }
+            )
             for measure, score in self.scores.items()
         ]
 
@@ -91,14 +90,7 @@ class DirectionResult(ResultOnPairs):
     def rows(self) -> list[Row]:
         """One line for each measure."""
         return [
-            {
-                "benchmark": self.name,
-                "measure": measure,
-                "accuracy": share,
-                "known": self.known,
-                "pairs": self.pairs,
-            }
-            for measure, share in self.accuracy.items()
+            self._row({"measure": measure, "accuracy": share}) for measure, share in self.accuracy.items()
         ]
 
 
@@ -149,10 +141,8 @@ def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -
     """
     lexicon = Lexicon.of(wv)
     pairs = read_entailment(path)
-    first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
-    known = np.flatnonzero((first >= 0) & (second >= 0))
+    first, second, known = lexicon.known_pairs(pairs)
     truth = np.array([answer for _, _, answer in pairs])[known]
-    first, second = first[known], second[known]
     measures = {}
     if lexicon.log_variances is not None:
         measures["kl"] = -lexicon.kl(first, second)
@@ -198,9 +188,7 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
     lexicon = Lexicon.of(wv)
     pairs = read_entailment(path)
     ordered = [(a, b) if answer else (b, a) for a, b, answer in pairs]
-    first, second = lexicon.indices(a for a, _ in ordered), lexicon.indices(b for _, b in ordered)
-    known = np.flatnonzero((first >= 0) & (second >= 0))
-    first, second = first[known], second[known]
+    first, second, known = lexicon.known_pairs(ordered)
     right: dict[str, BoolArray] = {}
     generality, counts = lexicon.generality(), lexicon.counts()
     if generality is not None:

@@ -28,10 +28,7 @@ class GradedEntailmentResult(ResultOnPairs):
 
     def rows(self) -> list[Row]:
         """One line for each measure."""
-        return [
-            {"benchmark": self.name, "measure": measure, "rho": rho, "known": self.known, "pairs": self.pairs}
-            for measure, rho in self.rho.items()
-        ]
+        return [self._row({"measure": measure, "rho": rho}) for measure, rho in self.rho.items()]
 
 
 def read_hyperlex(path: PathLike) -> list[tuple[str, str, float]]:
@@ -81,10 +78,8 @@ def graded_entailment(
     """
     lexicon = Lexicon.of(wv)
     pairs = read_hyperlex(path)
-    first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
-    known = np.flatnonzero((first >= 0) & (second >= 0))
+    first, second, known = lexicon.known_pairs(pairs)
     ratings = np.array([rating for _, _, rating in pairs])[known]
-    first, second = first[known], second[known]
     measures = {}
     if lexicon.log_variances is not None:
         measures["hypernymy"] = lexicon.hypernymy(first, second)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,6 +99,13 @@ class Lexicon:
     def indices(self, words: Iterable[str]) -> IntArray:
         """Rows of many words, -1 for unknown ones."""
         return np.fromiter((self.index(word) for word in words), dtype=np.intp)
+
+    def known_pairs(self, pairs: Iterable[Sequence[Any]]) -> tuple[IntArray, IntArray, IntArray]:
+        """Rows of both words of each pair whose words are known, and which pairs these are."""
+        words = [(pair[0], pair[1]) for pair in pairs]
+        rows = self.indices(word for pair in words for word in pair).reshape(-1, 2)
+        known = np.flatnonzero((rows >= 0).all(axis=1))
+        return rows[known, 0], rows[known, 1], known
 
     def counts(self) -> FloatArray | None:
         """How often each word occurs in the corpus, by row; None if the model does not know."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from densvec.evaluation.lexicon import FloatArray, Lexicon, unit
 from densvec.gaussian import Gaussian
-from densvec.pairwise import find_metric
+from densvec.metrics import find_metric
 from densvec.text.vocabulary import keep_probabilities
 
 __all__ = [

@@ -48,6 +48,7 @@ class Result:
 class ResultOnPairs(Result):
     """Base of results on pairs of words, of which only those with known words count."""
 
+    name: str
     pairs: int
     known: int
 
@@ -55,6 +56,10 @@ class ResultOnPairs(Result):
     def coverage(self) -> float:
         """Share of the pairs whose words are both known."""
         return share(self.known, self.pairs)
+
+    def _row(self, figures: Row) -> Row:
+        """One line: the figures between the benchmark's name and how many pairs they stand on."""
+        return {"benchmark": self.name, **figures, "known": self.known, "pairs": self.pairs}
 
 
 def share(part: int, whole: int) -> float:

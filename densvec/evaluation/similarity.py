@@ -38,7 +38,7 @@ class SimilarityResult(ResultOnPairs):
 
     def rows(self) -> list[Row]:
         """One line."""
-        return [{"benchmark": self.name, "spearman": self.spearman, "known": self.known, "pairs": self.pairs}]
+        return [self._row({"spearman": self.spearman})]
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,9 @@ def word_similarity(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = No
     """
     lexicon = Lexicon.of(wv)
     pairs = read_similarity(path)
-    first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
-    known = np.flatnonzero((first >= 0) & (second >= 0))
+    first, second, known = lexicon.known_pairs(pairs)
     scores = np.array([score for _, _, score in pairs])[known]
-    cosines = lexicon.cosine(first[known], second[known])
+    cosines = lexicon.cosine(first, second)
     bootstrap = bootstrap or Bootstrap()
     (estimate,) = bootstrap.estimate(_spearman(scores, cosines), known)
     return SimilarityResult(benchmark_name(path), estimate, len(pairs), len(known))
