@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from densvec.gaussian import Gaussian
-from densvec.types import Floats
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -108,8 +108,12 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         typical = 0.0 if wv.log_variances is None else float(wv.log_variances.mean(dtype=np.float64))
         unknown = Gaussian(np.zeros(wv.vector_size), np.full(wide, np.exp(typical)))
         if self.features == "text_density":
-            for posteriors in wv.infer_sentences(texts, skip_unknown=True):
-                yield _product(posteriors) if len(posteriors) else unknown
+            with_words = [any(token in wv.key_to_index for token in tokens) for tokens in texts]
+            known = list(compress(texts, with_words))
+            weights = "thinning" if "count" in wv.expandos else "none"
+            densities = iter(wv.text_density(known, weights=weights) if known else ())
+            for has_words in with_words:
+                yield next(densities) if has_words else unknown
             return
         for tokens in texts:
             rows = [wv.key_to_index[token] for token in tokens if token in wv.key_to_index]
@@ -129,8 +133,9 @@ class DensityVectorizer(_TextFeatures):
         The words, or a saved model. A copy of the estimator, as grid searches make them, shares the words.
     features : {"means", "moments", "text_density"}, optional
         ``"means"``: the average of the means of the words. ``"moments"``: that, and the average of their
-        log-variances. ``"text_density"``: mean and log-variance of the density of the text, in which each word's
-        posterior in its context counts by its precision; needs an encoder.
+        log-variances. ``"text_density"``: mean and log-variance of the density of the text, in which a word
+        counts for how precise and how rare it is: :meth:`KeyedDensities.text_density
+        <densvec.KeyedDensities.text_density>`.
     lowercase : bool, optional
         Whether to lower-case texts.
     tokenizer : callable, optional
@@ -177,12 +182,10 @@ class DensityVectorizer(_TextFeatures):
 
             given = pretrained.load(given, mmap=None)
         self.densities_: KeyedDensities = given
-        if self.features == "text_density" and self.densities_.encoder is None:
+        if self.features != "means" and self.densities_.log_variances is None:
             raise ValueError(
-                "features='text_density' needs an encoder, and these densities have none: use 'moments'"
+                f"features={self.features!r} needs variances, and there are only means here: use 'means'"
             )
-        if self.features == "moments" and self.densities_.log_variances is None:
-            raise ValueError("features='moments' needs variances, and there are only means here: use 'means'")
         return self
 
     def _densities(self) -> KeyedDensities:
@@ -293,11 +296,3 @@ class BayesianSkipGramTransformer(_TextFeatures):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.n_jobs != 1  # threads race for the tables
         return tags
-
-
-def _product(densities: Gaussian) -> Gaussian:
-    """Return the density whose mean is that of all, weighted by precision, and whose precision is their mean."""
-    precisions: Floats = 1.0 / densities.variance.astype(np.float64)
-    total = precisions.sum(axis=0)
-    mean = (precisions * densities.mean).sum(axis=0) / total
-    return Gaussian(mean, len(precisions) / total)

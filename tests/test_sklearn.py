@@ -100,19 +100,19 @@ def test_means_are_averages_of_words(wv):
     np.testing.assert_allclose(row, wv[SENTENCES[0]].mean(axis=0), rtol=1e-4, atol=1e-6)
 
 
-def test_the_density_of_one_word_is_its_posterior(wv):
-    row = DensityVectorizer(wv, features="text_density").fit_transform([["kiwi"]])[0]
-    posterior = wv.infer(["kiwi"])[0]
-    np.testing.assert_allclose(row, [*posterior.mean, *np.log(posterior.variance)], rtol=1e-4, atol=1e-5)
+def test_the_density_of_a_text_is_that_of_the_words(wv):
+    texts = [SENTENCES[0], ["xyzzy"], SENTENCES[1]]
+    rows = DensityVectorizer(wv, features="text_density").fit_transform(texts)
+    for row, text in zip(rows[[0, 2]], SENTENCES[:2], strict=True):
+        density = wv.text_density(text)
+        np.testing.assert_allclose(row, [*density.mean, *np.log(density.variance)], rtol=1e-4, atol=1e-5)
 
 
-def test_precise_words_count_more(wv):
-    from densvec.gaussian import Gaussian
-    from densvec.sklearn import _product
-
-    density = _product(Gaussian([[0.0, 0.0], [1.0, 1.0]], [[1.0], [0.25]]))
-    np.testing.assert_allclose(density.mean, [0.8, 0.8])
-    np.testing.assert_allclose(density.variance, [0.4])
+def test_precise_words_count_more():
+    words = KeyedDensities(2, covariance="spherical")
+    words.add_vectors(["wide", "narrow"], [[0, 0], [1, 1]], log_variances=np.log([[1], [0.25]]))
+    row = DensityVectorizer(words, features="text_density").fit_transform(["wide narrow"])[0]
+    np.testing.assert_allclose(row, [0.8, 0.8, np.log(0.4)], rtol=1e-6)
 
 
 def test_texts_may_be_tokens_or_need_a_tokenizer(wv):
@@ -188,7 +188,6 @@ def test_wrong_parameters_are_named(wv):
         DensityVectorizer(wv).fit([3])
     means = KeyedDensities(2)
     means.add_vectors(["a"], [[1, 2]])
-    with pytest.raises(ValueError, match="only means"):
-        DensityVectorizer(means, features="moments").fit(["a"])
-    with pytest.raises(ValueError, match="encoder"):
-        DensityVectorizer(means, features="text_density").fit(["a"])
+    for features in ("moments", "text_density"):
+        with pytest.raises(ValueError, match="only means"):
+            DensityVectorizer(means, features=features).fit(["a"])
