@@ -43,6 +43,37 @@ def test_it_computes_what_infer_does(covariance, residual, tmp_path):
     np.testing.assert_array_equal(mean[0], wv.vectors[centres[0]])
 
 
+def test_near_words_count_more_by_their_weights(tmp_path):
+    wv = trained(sample=0)  # all words are kept, so that distances are those in the text
+    wv.export_onnx(tmp_path / "posterior.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "posterior.onnx")
+    sentence = SENTENCES[0][:5]  # within one window
+    rows, places = np.array([wv.get_index(word) for word in sentence]), np.arange(len(sentence))
+    others = np.array([np.delete(places, place) for place in places])
+    weight = wv.encoder.reading.weights(np.abs(others - places[:, None])).astype(np.float32)
+    assert np.ptp(weight) > 0.1
+    mean, log_variance = session.run(None, {"centre": rows, "context": rows[others], "weight": weight})
+    posteriors = wv.infer_sentences([sentence])[0]
+    np.testing.assert_allclose(mean, posteriors.mean, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(log_variance, np.log(posteriors.variance), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+def test_any_weights(covariance, tmp_path):
+    wv = trained(covariance=covariance)
+    wv.export_onnx(tmp_path / "posterior.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "posterior.onnx")
+    rng = np.random.default_rng(3)
+    centres, contexts = rng.integers(0, len(wv), 100), rng.integers(0, len(wv), (100, 6))
+    weight = rng.uniform(0, 3, contexts.shape).astype(np.float32)
+    mean, log_variance = session.run(None, {"centre": centres, "context": contexts, "weight": weight})
+    flat, offsets = contexts.ravel(), np.arange(0, contexts.size + 1, 6)
+    priors = wv.vectors[centres], wv.log_variances[centres]
+    expected = wv.encoder.posteriors(centres, flat, offsets, priors, weight.ravel() * wv._keep(flat))
+    np.testing.assert_allclose(mean, expected[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(log_variance, expected[1], rtol=1e-5, atol=1e-5)
+
+
 def test_words_are_written_in_the_order_of_their_rows(tmp_path):
     wv = example_densities()
     wv.export_onnx(tmp_path / "posterior.onnx", words=tmp_path / "words.txt")
