@@ -20,7 +20,8 @@ from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
-from densvec.text.vocabulary import Vocabulary, count_words, keep_probabilities, noise_weights, select
+from densvec.text.thinning import keep_probabilities, noise_weights
+from densvec.text.vocabulary import Vocabulary, count_words, select
 
 REPEATS = 3
 LISTED = 60_000  # sentences held in memory as token lists

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from densvec import BayesianSkipGram
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
-from densvec.text.vocabulary import keep_probabilities
+from densvec.text.thinning import keep_probabilities
 
 SETTINGS = {"vector_size": 100, "window": 5, "min_count": 5, "sample": 1e-4, "epochs": 1, "seed": 1}
 

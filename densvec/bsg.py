@@ -79,7 +79,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     sample : float or "auto"
         Threshold above which frequent words are thinned. "auto" takes 1e-4 for ten million words and more, where
         gensim has 1e-3: a window's posterior is one sum over all its words, so function words drown the others
-        unless they are rarer. Less text is thinned less (`densvec.text.vocabulary.auto_sample`). Once the vocabulary
+        unless they are rarer. Less text is thinned less (`densvec.text.thinning.auto_sample`). Once the vocabulary
         is built, ``model.sample`` is the number.
     seed : int
         Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits, in any

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from densvec._corpus import Block, Chunk, Sampler
 from densvec.text.feed import Feed
-from densvec.text.vocabulary import keep_probabilities, noise_weights
+from densvec.text.thinning import keep_probabilities, noise_weights
 
 WORDS = [f"w{i}" for i in range(30)]
 INDEX = {word: i for i, word in enumerate(WORDS)}

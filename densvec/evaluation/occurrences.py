@@ -12,7 +12,7 @@ import numpy as np
 from densvec.evaluation.lexicon import FloatArray, Lexicon, unit
 from densvec.gaussian import Gaussian
 from densvec.metrics import find_metric
-from densvec.text.vocabulary import keep_probabilities
+from densvec.text.thinning import keep_probabilities
 
 __all__ = [
     "DEFAULT_SAMPLE",

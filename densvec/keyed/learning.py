@@ -9,7 +9,7 @@ import numpy as np
 
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup, unit
-from densvec.text.vocabulary import keep_probabilities
+from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
 
 __all__ = ["Learning"]

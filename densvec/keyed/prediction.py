@@ -10,7 +10,7 @@ import numpy as np
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
-from densvec.text.vocabulary import keep_probabilities, noise_weights
+from densvec.text.thinning import keep_probabilities, noise_weights
 from densvec.types import Floats
 
 __all__ = ["Prediction"]

@@ -166,7 +166,7 @@ class SharedParameters:
         Bound the memory of counting, by dropping rare words on the way.
     sample : float or "auto"
         Threshold above which frequent words are thinned; "auto" takes one that suits the size of the text,
-        `densvec.text.vocabulary.auto_sample`.
+        `densvec.text.thinning.auto_sample`.
     seed : int
         Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits; several
         workers write to the same tables without waiting for each other.

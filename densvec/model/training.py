@@ -17,7 +17,7 @@ from densvec.model.state import Corpus, CorpusFile, ModelState, alone
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
-from densvec.text.vocabulary import keep_probabilities, noise_weights
+from densvec.text.thinning import keep_probabilities, noise_weights
 from densvec.training import signals
 from densvec.training.backend import UnstableTrainingError
 from densvec.training.loop import LOSS_BOUND, Loop, thread_limits

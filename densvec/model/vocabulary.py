@@ -13,15 +13,8 @@ from densvec.checks import check_whole
 from densvec.corpora import check_corpus
 from densvec.files.schema import LARGEST
 from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule, alone
-from densvec.text.vocabulary import (
-    RawVocabulary,
-    Vocabulary,
-    auto_sample,
-    count_words,
-    grow,
-    keep_probabilities,
-    select,
-)
+from densvec.text.thinning import auto_sample, keep_probabilities
+from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
 from densvec.training import signals
 
 __all__ = ["VocabularyBuilding", "check_sources"]

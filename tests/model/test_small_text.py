@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from densvec import BayesianSkipGram
 from densvec.datasets import toy_language
-from densvec.text.vocabulary import auto_sample, keep_probabilities
+from densvec.text.thinning import auto_sample, keep_probabilities
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

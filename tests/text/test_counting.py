@@ -15,15 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from densvec.corpora import LineSentence
-from densvec.text.vocabulary import (
-    RULE_DEFAULT,
-    RULE_DISCARD,
-    RULE_KEEP,
-    count_words,
-    grow,
-    keep_probabilities,
-    select,
-)
+from densvec.text.thinning import keep_probabilities
+from densvec.text.vocabulary import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, count_words, grow, select
 
 ODD = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 SPACED = st.lists(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from densvec.corpora import LineSentence
 from densvec.text import counting as parallel_count
 from densvec.text import vocabulary
+from densvec.text.thinning import keep_probabilities
 from densvec.text.vocabulary import (
     RULE_DEFAULT,
     RULE_DISCARD,
@@ -20,8 +21,6 @@ from densvec.text.vocabulary import (
     RawVocabulary,
     count_words,
     grow,
-    keep_probabilities,
-    noise_weights,
     select,
 )
 
@@ -112,34 +111,6 @@ def test_a_trim_rule_is_asked_once_per_word():
 
     select(count_words([["a", "a", "b"]]), min_count=2, trim_rule=rule)
     assert asked == {("a", 2, 2): 1, ("b", 1, 2): 1}
-
-
-@pytest.mark.parametrize("sample", [1e-5, 1e-3, 0.05, 1, 2.5, 100, 0])
-def test_keep_probabilities_are_gensims(sample):
-    model = Word2Vec(min_count=1, sample=sample, vector_size=1)
-    model.build_vocab_from_freq({f"w{i}": 2**i for i in range(20)})
-    theirs = model.wv.expandos["sample_int"] / 2**32
-    counts = model.wv.expandos["count"]
-    np.testing.assert_allclose(keep_probabilities(counts, sample), theirs, rtol=1e-6, atol=1e-9)
-
-
-def test_keep_probabilities_of_odd_arguments():
-    with pytest.raises(ValueError, match="negative"):
-        keep_probabilities([1], -0.5)
-    assert keep_probabilities([0, 10], 1e-3)[0] == 1
-    np.testing.assert_allclose(keep_probabilities([10], 0.01, total=100), [np.sqrt(0.1) + 0.1])
-
-
-def test_noise_weights():
-    counts = np.array([100, 10, 1])
-    np.testing.assert_allclose(noise_weights(counts, 0), [1, 1, 1])
-    np.testing.assert_allclose(noise_weights(counts, -1), [0.01, 0.1, 1])
-    np.testing.assert_allclose(noise_weights(counts, "subsampled", [0.1, 1, 1]), [10, 10, 1])
-    assert np.isfinite(noise_weights([0, 1], -1)).all()
-    with pytest.raises(ValueError, match="squared"):
-        noise_weights(counts, "squared")
-    with pytest.raises(ValueError, match="keep"):
-        noise_weights(counts, "subsampled")
 
 
 class TestGrow:

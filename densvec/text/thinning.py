@@ -1,0 +1,91 @@
+"""How often training keeps a word, and draws it as a negative: what follows from the words' counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["auto_sample", "keep_probabilities", "noise_weights"]
+
+
+def auto_sample(words: int) -> float:
+    """Return the threshold of thinning that suits a text of this many words: 1e-4 from ten million on.
+
+    Less text is thinned less, by the root of its length, and words with fewer than a hundred occurrences never: the
+    threshold that suits millions of words would leave nothing of nine sentences.
+
+    Examples
+    --------
+    >>> [auto_sample(words) for words in (17_000_000, 1_000_000, 100_000, 1000, 30)]
+    [0.0001, 0.000316..., 0.001, 0.04, 0.5]
+    """
+    return float(min(0.5, max(1e-4, np.sqrt(0.1 / max(1, words)), 40 / max(1, words))))
+
+
+def keep_probabilities(counts: ArrayLike, sample: float, total: int | None = None) -> NDArray[np.float64]:
+    """Return the probability of keeping an occurrence of each word when frequent words are thinned.
+
+    word2vec's formula: √(t/f) + t/f for a word of frequency f, at most 1.
+
+    Parameters
+    ----------
+    counts : array of int
+        How often each word occurs.
+    sample : float
+        The threshold t, useful between 1e-5 and 1e-3; 0 keeps everything. From 1 on it is a count, as in
+        gensim: t·total is then (3+√5)/2 times `sample`, and words over 6.85 times `sample` are thinned.
+    total : int, optional
+        Words of the corpus; by default the sum of `counts`.
+
+    Examples
+    --------
+    >>> keep_probabilities([1000, 10, 1], sample=0.01).round(3)
+    array([0.111, 1.   , 1.   ])
+    """
+    occurrences = np.asarray(counts, dtype=np.float64)
+    if sample < 0:
+        raise ValueError(f"sample must not be negative, got {sample}")
+    if not sample:
+        return np.ones(occurrences.shape)
+    if sample < 1:
+        threshold = sample * (occurrences.sum() if total is None else total)
+    else:
+        threshold = float(int(sample * (3 + np.sqrt(5)) / 2))
+    with np.errstate(divide="ignore"):  # a known word without occurrences is kept should it occur
+        ratio = threshold / occurrences
+    return np.minimum(1.0, np.sqrt(ratio) + ratio)
+
+
+def noise_weights(
+    counts: ArrayLike, ns_exponent: float | str = 0.75, keep: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Return the weight of each word among the negatives.
+
+    Parameters
+    ----------
+    counts : array of int
+        How often each word occurs.
+    ns_exponent : float or "subsampled"
+        Weights are counts to this power: 1 is the unigram distribution, 0 the uniform one. "subsampled" is
+        the unigram distribution of the text that subsampling leaves, ``counts * keep``.
+    keep : array of float
+        The probabilities of keeping each word, for "subsampled".
+
+    Examples
+    --------
+    >>> noise_weights([16, 1], 0.5)
+    array([4., 1.])
+    >>> noise_weights([16, 1], "subsampled", keep=[0.25, 1.0])
+    array([4., 1.])
+    """
+    occurrences = np.maximum(
+        np.asarray(counts, dtype=np.float64), 1
+    )  # known words without occurrences count once
+    if isinstance(ns_exponent, str):
+        if ns_exponent != "subsampled":
+            raise ValueError(f'ns_exponent must be a number or "subsampled", not {ns_exponent!r}')
+        if keep is None:
+            raise ValueError('ns_exponent="subsampled" needs the probabilities `keep`')
+        return occurrences * np.asarray(keep, dtype=np.float64)
+    weights: NDArray[np.float64] = occurrences**ns_exponent
+    return weights
