@@ -18,12 +18,22 @@ HEAVY = (
 HEAVY += ("faiss", "usearch", "qdrant_client", "psycopg", "onnx", "onnxruntime", "huggingface_hub", "annoy")
 
 
-def test_import_loads_nothing_heavy():
-    # Some names are imported when they are first asked for.
-    names = "import densvec.search; [getattr(densvec, name) for name in densvec.__all__]"
-    code = f"import sys, densvec; {names}; print([name for name in {HEAVY!r} if name in sys.modules])"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "[]"
+def modules_after(code):
+    """Return all modules that a new interpreter has loaded after some code and not before."""
+    script = f"import sys; before = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(ran.stdout.split())
+
+
+def test_import_loads_the_standard_library_only():
+    """Not even NumPy, so that ``import densvec`` and ``densvec --help`` cost what Python itself costs."""
+    packages = {name.partition(".")[0] for name in modules_after("import densvec")}
+    assert packages <= {"densvec", *sys.stdlib_module_names}
+
+
+def test_all_public_names_load_nothing_heavy():
+    names = "import densvec, densvec.search; [getattr(densvec, name) for name in densvec.__all__]"
+    assert not modules_after(names).intersection(HEAVY)
 
 
 def test_every_public_name_is_there():

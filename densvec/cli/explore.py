@@ -10,6 +10,8 @@ from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json
 from densvec.cli.serve import add_server_options, paths_of, settings_of
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "english_model", "run"]
+
 HELP = "look into a model, in the browser"
 DESCRIPTION = """\
 Open a page that shows what a model holds: a word in a sentence and which word of its context did what, a

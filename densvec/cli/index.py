@@ -11,6 +11,8 @@ from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json, say
 from densvec.cli.words import add_model, check_known, load
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "index every occurrence of words in a corpus"
 DESCRIPTION = """\
 Infer what words mean at each of their occurrences in a corpus, and keep that in a folder, to be asked by

@@ -18,6 +18,18 @@ from densvec.cli.words import positive
 if TYPE_CHECKING:
     from densvec.serve.server import Settings
 
+__all__ = [
+    "DESCRIPTION",
+    "EPILOG",
+    "HELP",
+    "add_server_options",
+    "configure",
+    "is_local",
+    "paths_of",
+    "run",
+    "settings_of",
+]
+
 HELP = "answer over HTTP, for teams and programs"
 DESCRIPTION = """\
 Answer questions about models over HTTP: the same questions as on the command line and in Python, as JSON, at

@@ -20,6 +20,8 @@ from densvec.cli.words import (
     skipped,
 )
 
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+
 HELP = "where a word is used as it is here"
 DESCRIPTION = """\
 Look in an index made by `densvec index` for the occurrences of the marked word that mean most nearly what it means

@@ -8,6 +8,8 @@ from densvec.search.extras import needs
 from densvec.search.sql import TableIndex
 from densvec.types import Floats, Integers
 
+__all__ = ["DuckDBIndex"]
+
 
 class DuckDBIndex(TableIndex):
     """Densities in a table of DuckDB, with the columns ``id``, ``key`` and ``vector``.

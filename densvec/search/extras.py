@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+__all__ = ["needs"]
+
 
 def needs(module: str, extra: str) -> Any:
     """Import a module, or say how to install it.

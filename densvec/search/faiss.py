@@ -11,6 +11,8 @@ from densvec.search.extras import needs
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
 
+__all__ = ["FaissIndex"]
+
 _FILE = "vectors.faiss"
 
 

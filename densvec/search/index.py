@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
 
+__all__ = ["DensityIndex", "Source"]
+
 _BLOCK = 1 << 15
 """Rows whose vectors are computed and handed to an engine at a time."""
 

@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from densvec.types import Floats
 
+__all__ = ["Lift"]
+
 
 @dataclass(frozen=True)
 class Lift:

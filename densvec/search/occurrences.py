@@ -28,6 +28,8 @@ from densvec.types import Integers
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+__all__ = ["Occurrence", "Occurrences", "content_words", "index_occurrences"]
+
 _PLAN = "occurrences.json"
 _PART = re.compile(r"occurrences-(\d{5,})\.dv")
 

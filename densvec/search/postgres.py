@@ -7,6 +7,8 @@ from typing import Any
 from densvec.search.sql import TableIndex, literal
 from densvec.types import Floats, Integers
 
+__all__ = ["PgvectorIndex", "PostgresIndex"]
+
 _INNER_PRODUCT = """
 CREATE OR REPLACE FUNCTION densvec_inner_product(a real[], b real[]) RETURNS double precision
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -8,6 +8,8 @@ from densvec.search.extras import needs
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
 
+__all__ = ["QdrantIndex"]
+
 _BATCH = 1024
 """Points in one request; a server refuses requests of more than 32 MB."""
 

@@ -24,6 +24,8 @@ from densvec.gaussian import Gaussian
 from densvec.metrics import find_metric
 from densvec.types import Floats
 
+__all__ = ["Space", "features", "query", "to_distance"]
+
 
 @dataclass(frozen=True)
 class Space:

@@ -11,6 +11,8 @@ import numpy as np
 from densvec.search.index import DensityIndex
 from densvec.types import Floats
 
+__all__ = ["TableIndex", "identifier", "literal"]
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
 
 

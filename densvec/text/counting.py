@@ -12,6 +12,8 @@ from densvec.corpora import log_replaced
 from densvec.text._text import TextReader
 from densvec.text._words import WordCounter
 
+__all__ = ["LEAST_BYTES", "ByteRange", "count_in_parallel", "line_ranges"]
+
 #: A thread is worth its table of words only with this many bytes to count.
 LEAST_BYTES = 1 << 22
 
