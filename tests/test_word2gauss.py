@@ -16,7 +16,7 @@ from densvec.native._word2gauss import ENERGIES, Kernel
 from densvec.training.native import Word2GaussBackend
 from densvec.training.settings import Bounds, GaussRates
 from densvec.word2gauss import Word2Gauss
-from tests.training.cases import SENTENCES, make_chunk
+from tests.training.cases import SENTENCES, draw_chunk, make_chunk
 
 TOY = list(toy_language(1500))
 SMALL = {"vector_size": 12, "sample": 1e-2, "min_count": 2, "workers": 1}
@@ -90,18 +90,7 @@ def test_loss_and_gradients_are_those_of_the_definition(energy, covariance, pair
 @given(data=st.data())
 def test_loss_and_gradients_on_any_chunk(data):
     words = data.draw(st.integers(2, 12))
-    sentences = data.draw(st.lists(st.lists(st.integers(0, words - 1), max_size=7), max_size=4))
-    count = sum(map(len, sentences))
-    chunk = make_chunk(
-        sentences,
-        negative=data.draw(st.integers(1, 4)),
-        pairing=data.draw(st.sampled_from(["shared", "paired"])),
-        words=words,
-        seed=data.draw(st.integers(0, 99)),
-        radii=np.array(
-            data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count)), dtype=np.int32
-        ),
-    )
+    chunk = draw_chunk(data, words)
     wv = make_wv(
         words,
         data.draw(st.integers(1, 20)),

@@ -6,17 +6,7 @@ import pytest
 from densvec import BayesianSkipGram
 from densvec.files import persistence
 from densvec.files.persistence import DensvecFileError
-from tests.model.saved import SENTENCES, SETTINGS, count_raw_words, drop, put, replace, rewrite
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.dv"
-
-
-@pytest.fixture(scope="module")
-def trained():
-    return BayesianSkipGram(SENTENCES, **SETTINGS)
+from tests.model.saved import count_raw_words, drop, put, replace, rewrite
 
 
 class TestDamage:

@@ -26,16 +26,6 @@ from tests.model.saved import (
 )
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.dv"
-
-
-@pytest.fixture(scope="module")
-def trained():
-    return BayesianSkipGram(SENTENCES, **SETTINGS)
-
-
 class TestGoingOn:
     @pytest.mark.parametrize("mmap", [None, "r", "c"])
     def test_two_and_three_epochs_are_five(self, path, trained, mmap):

@@ -22,16 +22,6 @@ from tests.model.saved import (
 )
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.dv"
-
-
-@pytest.fixture(scope="module")
-def trained():
-    return BayesianSkipGram(SENTENCES, **SETTINGS)
-
-
 class TestRoundTrips:
     @pytest.mark.parametrize("mmap", [None, "r", "c"])
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])

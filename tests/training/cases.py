@@ -69,6 +69,21 @@ def make_chunk(sentences, *, window=2, negative=2, pairing="shared", words=None,
     return Chunk(tokens, bounds, radii, negatives, pairing=pairing)
 
 
+def draw_chunk(data, words):
+    """Any chunk of up to four short sentences."""
+    sentences = data.draw(st.lists(st.lists(st.integers(0, words - 1), max_size=7), max_size=4))
+    count = sum(map(len, sentences))
+    radii = data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count))
+    return make_chunk(
+        sentences,
+        negative=data.draw(st.integers(1, 4)),
+        pairing=data.draw(st.sampled_from(["shared", "paired"])),
+        words=words,
+        seed=data.draw(st.integers(0, 99)),
+        radii=np.array(radii, dtype=np.int32),
+    )
+
+
 def arrays_of(wv):
     """All tables by the names of Backend.gradients."""
     return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
@@ -280,19 +295,7 @@ class BackendCases:
     @given(data=st.data())
     def test_loss_and_gradients_on_any_chunk(self, data):
         words = data.draw(st.integers(2, 12))
-        sentences = data.draw(st.lists(st.lists(st.integers(0, words - 1), max_size=7), max_size=4))
-        radii = data.draw(
-            st.lists(st.integers(1, 4), min_size=sum(map(len, sentences)), max_size=sum(map(len, sentences)))
-        )
-        pairing = data.draw(st.sampled_from(["shared", "paired"]))
-        chunk = make_chunk(
-            sentences,
-            negative=data.draw(st.integers(1, 4)),
-            pairing=pairing,
-            words=words,
-            seed=data.draw(st.integers(0, 99)),
-            radii=np.array(radii, dtype=np.int32),
-        )
+        chunk = draw_chunk(data, words)
         residual = data.draw(st.booleans())
         reading = Reading(
             window=4,
@@ -313,7 +316,7 @@ class BackendCases:
         margin = data.draw(st.sampled_from([0.0, 1.0, 20.0]))
         kl_weight = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
         nearness = data.draw(st.sampled_from([0.0, 0.4, 1.0]))
-        self.check_gradients(chunk, wv, Objective(margin, kl_weight, pairing, nearness))
+        self.check_gradients(chunk, wv, Objective(margin, kl_weight, chunk.pairing, nearness))
 
     @pytest.mark.parametrize("bias", [-50.0, 50.0])
     def test_posterior_log_variance_is_clipped_and_has_no_gradient_outside(self, bias):
