@@ -10,7 +10,7 @@ import textwrap
 
 import pytest
 
-from densvec import BayesianSkipGram, SkipGram, Word2Gauss
+from densvec import BayesianSkipGram
 from densvec.callbacks import Checkpoint
 from tests.model.saved import (
     FEW,
@@ -108,7 +108,7 @@ class TestGoingOn:
             expected = "https://example.org/corpus.txt" if place == "URL" else str(secret)
             rewrite(path, put("corpus_file", value=expected))
         model = BayesianSkipGram.load(path)
-        monkeypatch.setattr("densvec.corpora.open_binary", lambda path: pytest.fail(f"{path} was opened"))
+        monkeypatch.setattr("densvec.text.source.open_binary", lambda path: pytest.fail(f"{path} was opened"))
         with pytest.raises(RuntimeError, match=re.escape(repr(expected))):
             model.train()
         monkeypatch.undo()
@@ -135,14 +135,6 @@ class TestGoingOn:
         assert_same_tables(*grown)
 
 
-BASELINES = [
-    (SkipGram, {}),
-    (Word2Gauss, {"covariance": "spherical"}),
-    (Word2Gauss, {"covariance": "diagonal"}),
-]
-
-
-@pytest.mark.parametrize(("cls", "own"), BASELINES)
 class TestCheckpoints:
     def test_a_killed_training_goes_on_from_its_checkpoint(self, path):
         """The process is gone: only the checkpoint of epoch 2 is left, in the middle of epoch 3."""
@@ -180,7 +172,8 @@ class TestCheckpoints:
             import sys
             sys.path.insert(0, ".")
             from densvec.callbacks import Checkpoint
-            from tests.model.test_saving import SENTENCES, SETTINGS, BayesianSkipGram
+            from densvec import BayesianSkipGram
+            from tests.model.saved import SENTENCES, SETTINGS
             model = BayesianSkipGram(**SETTINGS)
             model.build_vocab(SENTENCES)
             class Report:

@@ -9,7 +9,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from densvec import BayesianSkipGram, KeyedDensities
+from densvec import BayesianSkipGram, KeyedDensities, SkipGram, Word2Gauss
 from densvec.files import persistence
 from densvec.files.persistence import DensvecFileError
 from tests.model.saved import (
@@ -196,6 +196,14 @@ class TestOtherClasses:
             BayesianSkipGram.load(path)
 
 
+BASELINES = [
+    (SkipGram, {}),
+    (Word2Gauss, {"covariance": "spherical"}),
+    (Word2Gauss, {"covariance": "diagonal"}),
+]
+
+
+@pytest.mark.parametrize(("cls", "own"), BASELINES)
 class TestBaselines:
     """The paper's other models are saved by the same rules."""
 
