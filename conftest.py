@@ -15,12 +15,16 @@ from densvec.keyed import KeyedDensities
 # Modules and tests for packages that not everyone has.
 OPTIONAL = {
     "densvec/arrow.py": "pyarrow",
+    "densvec/distributed/combine.py": "torch",
+    "densvec/distributed/exchange.py": "torch",
+    "densvec/distributed/training.py": "torch",
     "densvec/onnx.py": "onnxruntime",
     "densvec/search/faiss.py": "faiss",
     "densvec/sklearn.py": "sklearn",
     "densvec/spacy.py": "spacy",
     "densvec/serve": "fastapi",
     "tests/serve": "fastapi",
+    "tests/distributed": "torch",
     # Tests with torch as their oracle.
     "tests/native/test_exponents.py": "torch",
     "tests/test_divergences.py": "torch",

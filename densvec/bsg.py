@@ -197,6 +197,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         backend: str = "auto",
         device: str | None = None,
         show_progress: bool | None = None,
+        distributed: bool | None = None,
     ) -> None:
         super().__init__(given(locals()))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text.pieces import corpus_names, corpus_paths
 from densvec.text.raw import RawText
 from densvec.text.source import TextCorpus, log_replaced, source_opener
 from densvec.types import CorpusFile, PathLike, Source
@@ -19,6 +20,7 @@ __all__ = [
     "PathLineSentences",
     "RawText",
     "Text8Corpus",
+    "as_files",
     "check_corpus",
     "file_reader",
     "log_replaced",
@@ -243,10 +245,34 @@ def file_reader(
     errors: str = "replace",
     max_sentence_length: int = MAX_SENTENCE_LENGTH,
 ) -> TextReader:
-    """Return a reader of a `corpus_file`: one sentence per line."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"corpus_file must be a path, not {path!r}; pass an open file as LineSentence(file)")
-    return LineSentence(path, max_sentence_length, errors=errors).reader()
+    """Return a reader of a `corpus_file`, or of all its files one after the other: one sentence per line."""
+    return TextReader(
+        [source_opener(each) for each in corpus_paths(path)],
+        errors=errors,
+        max_sentence_length=max_sentence_length,
+    )
+
+
+def as_files(sentences: Any, corpus_file: CorpusFile | None) -> tuple[Any, CorpusFile | None]:
+    """Return a corpus as files, if its sentences are no more than the lines of files.
+
+    Examples
+    --------
+    >>> as_files(LineSentence("text.txt"), None)
+    (None, 'text.txt')
+    >>> as_files([["a", "b"]], None)
+    ([['a', 'b']], None)
+    """
+    if (
+        type(sentences) in (LineSentence, PathLineSentences)
+        and (sentences.limit, sentences.errors) == (None, "replace")
+        and sentences.max_sentence_length == MAX_SENTENCE_LENGTH
+    ):
+        if isinstance(sentences, PathLineSentences):
+            return None, list(sentences.input_files)
+        if isinstance(sentences.source, (str, os.PathLike)):
+            return None, sentences.source
+    return sentences, corpus_file
 
 
 def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
@@ -264,8 +290,8 @@ def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None
         raise TypeError("either sentences or corpus_file must be given")
     if sentences is not None and corpus_file is not None:
         raise TypeError("sentences and corpus_file must not both be given")
-    if corpus_file is not None and not isinstance(corpus_file, (str, os.PathLike)):
-        raise TypeError(f"corpus_file must be a path, not {corpus_file!r}")
+    if corpus_file is not None:
+        corpus_names(corpus_file)
     if sentences is not None:
         _check_iterable(sentences, passes)
 

@@ -122,6 +122,7 @@ class SkipGram(DensityModel, SkipGramParameters):
         backend: str = "auto",
         device: str | None = None,
         show_progress: bool | None = None,
+        distributed: bool | None = None,
     ) -> None:
         super().__init__(given(locals()))
 

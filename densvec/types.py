@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any, TypeAlias
 
 import numpy as np
@@ -37,8 +37,8 @@ Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
 #: What models train on: an iterable of token lists, read once for the vocabulary and once in each epoch.
 Corpus: TypeAlias = Iterable[Any]
 
-#: A text file with one sentence per line.
-CorpusFile: TypeAlias = PathLike
+#: Text files with one sentence per line: a file, a directory, a pattern like "texts/*.gz", a URI, or a list of these.
+CorpusFile: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 #: Called with a word, its count and the least count; answers one of the rules of `densvec.text.trimming`.
 TrimRule: TypeAlias = Callable[[Any, int, int], int]

@@ -169,6 +169,7 @@ class Word2Gauss(DensityModel, Word2GaussParameters):
         backend: str = "auto",
         device: str | None = None,
         show_progress: bool | None = None,
+        distributed: bool | None = None,
     ) -> None:
         super().__init__(given(locals()))
 

@@ -6,6 +6,7 @@ import argparse
 import codecs
 import contextlib
 import errno
+import glob
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ from densvec.cli.words import standard_input
 if TYPE_CHECKING:
     from densvec.corpora import RawText
 
-__all__ = ["Reading", "Source", "add_reading", "open_source"]
+__all__ = ["Reading", "Source", "add_reading", "open_source", "sentences_of"]
 
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
@@ -144,33 +145,53 @@ def _encoding(text: str) -> str:
 
 @contextlib.contextmanager
 def open_source(
-    path: str, passes: int, quiet: bool, reading: Reading = AS_IT_IS
+    path: str | list[str], passes: int, quiet: bool, reading: Reading = AS_IT_IS
 ) -> Iterator[tuple[Source, Reading]]:
     """Give the sentences of a corpus, and how they are read.
 
     Text that can be read only once, from standard input or a pipe, is kept in a temporary file, unless one
     pass is all that is needed.
     """
-    if path == "-":
+    if not isinstance(path, str):
+        yield _from_files(path, f"{len(path)} files", quiet, reading)
+    elif path == "-":
         if sys.stdin is not None and sys.stdin.isatty() and not quiet:
             say("densvec train: reading standard input, one sentence per line, until Ctrl-D")
         with _from_stream(standard_input(), passes, quiet, reading) as source:
             yield source
-    elif os.path.isdir(path):
-        from densvec.corpora import PathLineSentences
-
-        reading = reading.decided(path, path, quiet)
-        plain = reading.is_plain
-        yield {"corpus_iterable": PathLineSentences(path) if plain else reading.corpus(path)}, reading
-    elif "://" in path or stat.S_ISREG(os.stat(path).st_mode):  # a missing file is a FileNotFoundError
-        reading = reading.decided(path, path, quiet)
-        plain = reading.is_plain
-        yield {"corpus_file": path} if plain else {"corpus_iterable": reading.corpus(path)}, reading
+    elif "://" in path or os.path.isdir(path) or _is_pattern(path) or stat.S_ISREG(os.stat(path).st_mode):
+        yield _from_files(path, path, quiet, reading)
     elif stat.S_ISFIFO(os.stat(path).st_mode):  # as from the shell's <(zcat corpus.gz)
         with open(path, "rb") as pipe, _from_stream(pipe, passes, quiet, reading) as source:
             yield source
     else:
         raise OSError(errno.EINVAL, "not a file, a directory or a pipe", path)
+
+
+def _from_files(path: str | list[str], name: str, quiet: bool, reading: Reading) -> tuple[Source, Reading]:
+    """Return the sentences of files; processes that train together share raw text out file by file."""
+    from densvec import distributed
+    from densvec.text.pieces import corpus_paths
+
+    files = corpus_paths(path)
+    reading = reading.decided(files[0], name, quiet)
+    if reading.is_plain:
+        return {"corpus_file": path}, reading
+    own = files[distributed.rank() :: distributed.world_size()]
+    return {"corpus_iterable": reading.corpus(own)}, reading
+
+
+def sentences_of(source: Source) -> Any:
+    """Return what `open_source` gave as sentences that can be iterated again."""
+    if "corpus_file" not in source:
+        return source["corpus_iterable"]
+    from densvec.text.pieces import corpus_paths
+
+    return AS_IT_IS.corpus(corpus_paths(source["corpus_file"]))
+
+
+def _is_pattern(path: str) -> bool:
+    return glob.has_magic(path) and not os.path.lexists(path)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from densvec.cli.corpus import open_source
+from densvec.cli.corpus import open_source, sentences_of
 from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json, say
 from densvec.cli.words import add_model, check_known, load
@@ -76,8 +76,5 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _sentences(source: dict[str, Any], lower: bool) -> Iterable[list[str]]:
-    from densvec.corpora import LineSentence
-
-    corpus = source.get("corpus_iterable") or LineSentence(source["corpus_file"])
-    for tokens in corpus:
+    for tokens in sentences_of(source):
         yield [token.lower() for token in tokens] if lower else tokens

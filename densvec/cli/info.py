@@ -160,6 +160,7 @@ def _corpus(document: dict[str, Any], counters: dict[str, Any]) -> str:
     if not words:
         return ""
     path = document.get("corpus_file")
+    path = path if isinstance(path, str) or not path else f"{path[0]} and {len(path) - 1} more"
     return f"{words:,} words in {sentences or 0:,} sentences" + (f", {path}" if path else "")
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from densvec.cli.corpus import Reading, add_reading, open_source
+from densvec.cli.corpus import Reading, add_reading, open_source, sentences_of
 from densvec.cli.errors import UsageError
 from densvec.cli.output import columns, print_json
 from densvec.cli.words import positive
@@ -53,7 +53,6 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
 
 def run(args: argparse.Namespace) -> None:
     """Write the joined text and print the best phrases."""
-    from densvec.corpora import LineSentence
     from densvec.files.streams import open_for_writing
     from densvec.phrases import Phrases
 
@@ -61,9 +60,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.output} is there already: --overwrite replaces it")
     found: dict[str, float] = {}
     with open_source(args.corpus, args.rounds + 1, args.quiet, Reading.of(args)) as (source, _):
-        sentences: Iterable[Any] = (
-            LineSentence(source["corpus_file"]) if "corpus_file" in source else source["corpus_iterable"]
-        )
+        sentences: Iterable[Any] = sentences_of(source)
         for _ in range(args.rounds):
             phrases = Phrases(sentences, args.min_count, args.threshold)
             found |= {phrases.delimiter.join(pair): score for pair, score in phrases.scores.items()}

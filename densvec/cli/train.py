@@ -6,11 +6,12 @@ import argparse
 import contextlib
 import errno
 import importlib
+import json
 import math
 import os
 import shlex
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -20,6 +21,7 @@ from densvec.cli.options import add_options, differing
 from densvec.cli.output import counted, print_json, say
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
+from densvec.text.pieces import recorded_paths
 
 __all__ = [
     "CHANGEABLE",
@@ -36,11 +38,11 @@ __all__ = [
 
 HELP = "train a model on text"
 DESCRIPTION = """\
-Train densities on a corpus: a text file, plain or compressed (.gz, .bz2, .xz), a directory of such files, or - for
-standard input. Text as people write it is split into sentences and words in lower case; text that has been
-tokenised already, one sentence per line and blanks between words, is left as it is. The model is saved after
-every epoch, so that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume goes on where
-training stopped."""
+Train densities on a corpus: text files, plain or compressed (.gz, .bz2, .xz), a directory of such files, a pattern
+in quotes, or - for standard input. Text as people write it is split into sentences and words in lower case; text
+that has been tokenised already, one sentence per line and blanks between words, is left as it is. The model is
+saved after every epoch, so that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume
+goes on where training stopped."""
 EPILOG = """\
 examples:
   densvec train corpus.txt -o model.dv
@@ -49,6 +51,7 @@ examples:
   densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
   zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
   densvec train corpus.txt -o w2g.dv --model word2gauss --help  # the options of another model
+  torchrun --nproc-per-node 4 -m densvec train 'shards/*.txt.gz' -o model.dv  # four processes, or many machines
 
 With --vocabulary and --epochs 1 the text is read once, so that standard input is not kept anywhere."""
 
@@ -72,6 +75,7 @@ LEFT_OUT = frozenset(
         "compute_loss",
         "callbacks",
         "show_progress",
+        "distributed",
     }
 )
 
@@ -85,7 +89,7 @@ class Terminated(KeyboardInterrupt):
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments: the command's own, and those of the chosen model's constructor."""
-    parser.add_argument("corpus", metavar="CORPUS", nargs="?", help="the text; may be omitted with --resume")
+    parser.add_argument("corpus", metavar="CORPUS", nargs="*", help="the text; may be omitted with --resume")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model")
     parser.add_argument(
         "--model", choices=MODELS, help="what to train (default: bsg, the Bayesian Skip-gram)"
@@ -108,6 +112,12 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         default=15.0,
         metavar="N",
         help="also save every N minutes (default: 15)",
+    )
+    parser.add_argument(
+        "--exchange-words",
+        type=int,
+        metavar="N",
+        help="under torchrun: words that each process trains between two exchanges (default: 100000)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the log")
@@ -141,12 +151,13 @@ def _chosen_model(arguments: Sequence[str]) -> str:
 def run(args: argparse.Namespace) -> None:
     """Train, save and print a summary."""
     given = {name: getattr(args, name) for name in args.parameters if name in args}
-    check_target(args.output)
-    header = _existing(args.output)
+    ranks = Ranks(args)
+    header = ranks.of_main(lambda: _target(args.output))
+    args.resume = args.resume or (ranks.restarted and header is not None)
     if header is not None and not (args.resume or args.overwrite):
         what = "holds unfinished training" if _unfinished(header) else "is there already"
         raise UsageError(f"{args.output} {what}: --resume goes on with it, --overwrite starts again")
-    with _termination():
+    with _termination(once=ranks.several):
         if args.resume and header is not None:
             model = _load(args, header, given)
         else:
@@ -154,9 +165,11 @@ def run(args: argparse.Namespace) -> None:
                 say(f"densvec train: there is no {args.output} yet: starting it")
             model = model_class(args.model or "bsg")(**given)
         model.show_progress = False if args.quiet else args.progress
-        corpus = args.corpus or _recorded_text(header)
-        if corpus is None:
+        corpus = (args.corpus[0] if len(args.corpus) == 1 else args.corpus) or _recorded_text(header)
+        if not corpus:
             raise UsageError("give the CORPUS to train on")
+        if ranks.several and corpus == "-":
+            raise UsageError("processes cannot share standard input: give files as the CORPUS")
         new = not len(model.wv)
         passes = model.epochs + (1 if new and args.vocabulary is None else 0)
         before = _text_before(header) if args.resume else None
@@ -165,30 +178,38 @@ def run(args: argparse.Namespace) -> None:
         reading = Reading.of(args, before)
         with open_source(corpus, passes, args.quiet, reading) as (source, reading):
             if before is None:
-                mark = fingerprint(corpus)
+                mark = fingerprint(recorded_paths(corpus))
                 model.add_lifecycle_event(
                     "text", log_level=False, path=corpus, fingerprint=mark, **asdict(reading)
                 )
-            _train(model, source, corpus, args)
-    _report(model, args)
+            _train(model, source, corpus, args, ranks)
+    if ranks.is_main:
+        _report(model, args)
 
 
-def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) -> None:
+def _train(
+    model: Any, source: Source, corpus: str | list[str], args: argparse.Namespace, ranks: Ranks
+) -> None:
     """Build the vocabulary if there is none, complete the model's epochs, and save it."""
     from densvec.callbacks import Checkpoint
 
     try:
         if not len(model.wv):
             _build_vocabulary(model, source, corpus, args)
+            if ranks.several and ranks.is_main:
+                model.save(args.output)  # what a restart goes on from
         checkpoint = Checkpoint(args.output, every_epochs=1, every_minutes=args.checkpoint_minutes)
         trained, new = model.train_count, not len(model.loss_history)
-        model.train(**source, resume=True, callbacks=[checkpoint])
+        model.train(**source, resume=True, callbacks=[checkpoint] if ranks.is_main else [])
     except KeyboardInterrupt as stop:
         code = TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+        if not ranks.is_main:
+            raise SystemExit(code) from stop
         if not len(model.wv):
             raise Interrupted("interrupted while counting words: there was nothing to save", code) from stop
         model.save(args.output)
-        again = shlex.join(["densvec", "train", corpus, "-o", args.output, "--resume"])
+        texts = [corpus] if isinstance(corpus, str) else corpus
+        again = shlex.join(["densvec", "train", *texts, "-o", args.output, "--resume"])
         raise Interrupted(
             f"interrupted in epoch {len(model.loss_history) + 1} of {model.epochs}; the training so far is "
             f"saved in {args.output}. To go on: {again}",
@@ -203,8 +224,10 @@ def _train(model: Any, source: Source, corpus: str, args: argparse.Namespace) ->
         )
 
 
-def _build_vocabulary(model: Any, source: Source, corpus: str, args: argparse.Namespace) -> None:
-    name = "standard input" if corpus == "-" else corpus
+def _build_vocabulary(model: Any, source: Source, corpus: str | list[str], args: argparse.Namespace) -> None:
+    name = corpus if isinstance(corpus, str) else f"{len(corpus)} files"
+    if corpus == "-":
+        name = "standard input"
     if args.vocabulary is not None:
         from densvec.files.word2vec import read_counts
 
@@ -233,7 +256,9 @@ def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any
         )
     if args.model not in (None, name):
         raise UsageError(f"{args.output} is a model of the kind {name}: it cannot go on as {args.model}")
-    model = model_class(name).load(args.output)
+    from densvec import distributed
+
+    model = distributed.load(model_class(name), args.output)
     for parameter in differing(given, model):
         if parameter not in CHANGEABLE:
             raise UsageError(
@@ -255,25 +280,27 @@ def _text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if path is None else {"path": path, "tokenize": "none", "fingerprint": mark}
 
 
-def _recorded_text(header: Mapping[str, Any] | None) -> str | None:
+def _recorded_text(header: Mapping[str, Any] | None) -> str | list[str] | None:
     """Return the text that a model was trained on; a file of the model may name any, so it must be the very one."""
     before = _text_before(header) or {}
     path, mark = before.get("path"), before.get("fingerprint")
-    if not isinstance(path, str) or path == "-":
+    if not isinstance(path, (str, list)) or path == "-":
         return None
-    why = difference(path, mark if isinstance(mark, dict) else None)
+    why = difference(recorded_paths(path), mark if isinstance(mark, dict) else None)
     if why is not None:
         raise UsageError(f"the text of before, {path}, {why}: give the CORPUS to go on with")
     return path
 
 
-def _check_text(before: Mapping[str, Any], corpus: str, args: argparse.Namespace) -> None:
+def _check_text(before: Mapping[str, Any], corpus: str | list[str], args: argparse.Namespace) -> None:
     """Refuse to go on with another text than the one of before, unless told to."""
-    old, mark = str(before.get("path")), before.get("fingerprint")
-    same_place = os.path.abspath(old) == os.path.abspath(corpus)
-    if args.other_text or "-" in (old, corpus) or (fingerprint(corpus) == mark if mark else same_place):
+    old, mark = before.get("path"), before.get("fingerprint")
+    same_place = _absolute(old) == _absolute(corpus)
+    if args.other_text or "-" in (old, corpus):
         return
-    if not same_place and not os.path.exists(corpus):
+    if fingerprint(recorded_paths(corpus)) == mark if mark else same_place:
+        return
+    if not same_place and isinstance(corpus, str) and not os.path.exists(corpus):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), corpus)
     problem = (
         f"{corpus} has changed since {args.output} was trained on it"
@@ -281,6 +308,17 @@ def _check_text(before: Mapping[str, Any], corpus: str, args: argparse.Namespace
         else f"{args.output} was trained on {old}, and {corpus} is another text: give {old} to go on as before"
     )
     raise UsageError(f"{problem}; --other-text goes on with this one, another -o starts anew")
+
+
+def _absolute(corpus: Any) -> list[str]:
+    """Return the paths of a corpus, wherever they are seen from."""
+    return [os.path.abspath(str(path)) for path in (corpus if isinstance(corpus, list) else [corpus])]
+
+
+def _target(path: str) -> dict[str, Any] | None:
+    """Return the header of the file at the output's place, if there is one; fail now if it cannot be written later."""
+    check_target(path)
+    return _existing(path)
 
 
 def _existing(path: str) -> dict[str, Any] | None:
@@ -304,18 +342,46 @@ def _unfinished(header: dict[str, Any]) -> bool:
     return run is not None and bool(run["epoch"] < run["epochs"])
 
 
+class Ranks:
+    """The processes that torchrun started, if it did; all but the first are silent."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        from densvec import distributed
+
+        self.several = distributed.init(exchange_words=args.exchange_words)
+        self.is_main = distributed.is_main()
+        self.restarted = self.several and int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+        args.quiet = args.quiet or not self.is_main
+
+    def of_main(self, find: Callable[[], Any]) -> Any:
+        """Return what the first process finds, which may be the only one that sees the file."""
+        if not self.several:
+            return find()
+        from densvec.distributed.group import connect
+
+        group = connect()
+        found = group.together(lambda: find() if self.is_main else None)
+        return json.loads(group.broadcast_bytes(json.dumps(found).encode() if self.is_main else None))
+
+
 @contextlib.contextmanager
-def _termination() -> Iterator[None]:
-    """Raise Terminated when SIGTERM arrives."""
+def _termination(once: bool) -> Iterator[None]:
+    """Raise Terminated when SIGTERM arrives; with ``once``, let no second signal disturb what the first began."""
+    stopping = False
 
     def handle(number: int, frame: Any) -> None:
-        raise Terminated
+        nonlocal stopping
+        if stopping and once:
+            return
+        stopping = True
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, handle)
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, *([signal.SIGINT] * once))}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _report(model: Any, args: argparse.Namespace) -> None:

@@ -100,7 +100,9 @@ class Checkpoint:
             self.save(model)
 
     def save(self, model: Any) -> None:
-        """Save now."""
+        """Save now; of several processes that train one model, the first saves it."""
+        if not getattr(model, "_is_main", lambda: True)():
+            return
         try:
             model.save(self.path)
         except OSError as error:

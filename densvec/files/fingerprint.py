@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from densvec.files.streams import is_remote, local_path
@@ -16,8 +17,10 @@ __all__ = ["difference", "fingerprint"]
 ENDS = 1 << 16  # bytes at either end that are hashed
 
 
-def fingerprint(path: PathLike) -> dict[str, Any] | None:
+def fingerprint(path: PathLike | Sequence[PathLike]) -> dict[str, Any] | None:
     """Return what a local regular file is told by, as a JSON document; None for what is anything else.
+
+    A list of files is told by the sizes of all, and by its first and its last.
 
     Examples
     --------
@@ -28,6 +31,8 @@ def fingerprint(path: PathLike) -> dict[str, Any] | None:
     >>> fingerprint(path)
     {'bytes': 5, 'ends': '40e124ce...'}
     """
+    if not isinstance(path, (str, os.PathLike)):
+        return _of_several(path)
     name = local_path(path)
     if is_remote(name):
         return None
@@ -44,7 +49,19 @@ def fingerprint(path: PathLike) -> dict[str, Any] | None:
     return {"bytes": size, "ends": ends.hexdigest()}
 
 
-def difference(path: PathLike, recorded: Mapping[str, Any] | None) -> str | None:
+def _of_several(paths: Sequence[PathLike]) -> dict[str, Any] | None:
+    try:
+        sizes = [os.path.getsize(local_path(path)) for path in paths]
+    except OSError:
+        return None
+    ends = [fingerprint(path) for path in (*paths[:1], *paths[-1:])]
+    if not ends or None in ends:
+        return None
+    told = hashlib.sha256(json.dumps([sizes, ends]).encode()).hexdigest()
+    return {"bytes": sum(sizes), "files": len(sizes), "ends": told}
+
+
+def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] | None) -> str | None:
     """Return why a path is not the file that was recorded, as the end of a sentence about it; None if it is.
 
     Nothing is opened that is not a regular file of the recorded size.
@@ -56,6 +73,8 @@ def difference(path: PathLike, recorded: Mapping[str, Any] | None) -> str | None
     >>> difference("nowhere.txt", {"bytes": 5, "ends": "0e9f"})
     'is not there'
     """
+    if not isinstance(path, (str, os.PathLike)):
+        return _difference_of_several(path, recorded)
     name = local_path(path)
     if is_remote(name):
         return "is no local file, and others are opened only when you give them"
@@ -71,4 +90,26 @@ def difference(path: PathLike, recorded: Mapping[str, Any] | None) -> str | None
         return f"has changed since: it had {recorded.get('bytes')} bytes and has {status.st_size}"
     if fingerprint(name) != recorded:
         return "has changed since: it begins or ends with other text"
+    return None
+
+
+def _difference_of_several(paths: Sequence[PathLike], recorded: Mapping[str, Any] | None) -> str | None:
+    if recorded is None:
+        return "cannot be told from other files: what they were like is not recorded"
+    total = 0
+    for path in paths:
+        name = local_path(path)
+        if is_remote(name):
+            return f"has {name}, which is no local file, and others are opened only when you give them"
+        try:
+            status = os.stat(name)
+        except (OSError, ValueError):
+            return f"has {name}, which is not there"
+        if not stat.S_ISREG(status.st_mode):
+            return f"has {name}, which is not a regular file"
+        total += status.st_size
+    if total != recorded.get("bytes"):
+        return f"has changed since: its files had {recorded.get('bytes')} bytes and have {total}"
+    if fingerprint(paths) != recorded:
+        return "has changed since: its files begin or end with other text"
     return None

@@ -7,7 +7,16 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-__all__ = ["KINDS", "LARGEST", "check_summary", "field", "leave_out", "require_class", "tensor"]
+__all__ = [
+    "KINDS",
+    "LARGEST",
+    "check_summary",
+    "field",
+    "leave_out",
+    "recorded_files",
+    "require_class",
+    "tensor",
+]
 
 T = TypeVar("T")
 
@@ -93,6 +102,23 @@ def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float
     return value
 
 
+def recorded_files(header: Mapping[str, Any]) -> str | list[str] | None:
+    """Return the corpus that a header names: a path, or the paths of several files.
+
+    Examples
+    --------
+    >>> recorded_files({"corpus_file": ["a.txt", "b.txt"]})
+    ['a.txt', 'b.txt']
+    >>> recorded_files({"corpus_file": [1]})
+    Traceback (most recent call last):
+    ValueError: the header's corpus_file is '[1]', not a str
+    """
+    given = header.get("corpus_file")
+    if isinstance(given, list) and given and all(isinstance(name, str) for name in given):
+        return given
+    return None if given is None else field(header, "corpus_file", str)
+
+
 def check_summary(document: Mapping[str, Any]) -> None:
     """Check the parts of a header that are shown or asked for without loading the file.
 
@@ -104,7 +130,6 @@ def check_summary(document: Mapping[str, Any]) -> None:
     """
     kinds: dict[str, type[Any]] = {
         "class": str,
-        "corpus_file": str,
         "parameters": dict,
         "counters": dict,
         "run": dict,
@@ -114,6 +139,7 @@ def check_summary(document: Mapping[str, Any]) -> None:
     for name, kind in kinds.items():
         if document.get(name) is not None:
             field(document, name, kind)
+    recorded_files(document)
     for name, value in (document.get("counters") or {}).items():
         if value is not None:
             field({name: value}, name, float)

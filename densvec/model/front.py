@@ -28,12 +28,16 @@ class DensityModel(VocabularyBuilding, Training, Saving):
     ----------
     sentences : iterable of token lists, optional
         The corpus, iterable more than once: a list, `densvec.corpora.LineSentence`, …
-    corpus_file : path, optional
-        A file with one sentence per line, in place of ``sentences``; the fastest way to train.
+    corpus_file : path or list of paths, optional
+        A file with one sentence per line, in place of ``sentences``: the fastest way to train. A directory stands for
+        its files, a pattern such as ``"texts/*.gz"`` for those that match it, and a list for all of its members.
     trim_rule : callable, optional
         ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
     callbacks : iterable
         Objects with hooks, see `densvec.callbacks`; also used by ``train()``.
+    distributed : bool, optional
+        Whether to train together with the other processes that torchrun started; by default if there are any. See
+        `densvec.distributed`.
     """
 
     def __init_subclass__(cls) -> None:
@@ -53,7 +57,7 @@ class DensityModel(VocabularyBuilding, Training, Saving):
                     "trim_rule is used by build_vocab only and is not stored: without sentences it is ignored"
                 )
             return
-        check_sources(sentences, corpus_file, passes=self.epochs + 1)
+        self._on_all_ranks(lambda: check_sources(sentences, corpus_file, passes=self.epochs + 1))
         self.build_vocab(sentences, corpus_file, trim_rule=trim_rule)
         if not self.epochs:
             raise ValueError(

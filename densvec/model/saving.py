@@ -10,7 +10,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from densvec.files import persistence
-from densvec.files.schema import field, leave_out, require_class, tensor
+from densvec.files.schema import field, leave_out, recorded_files, require_class, tensor
 from densvec.keyed import KeyedDensities
 from densvec.model.layout import STATE
 from densvec.model.state import COUNTERS, ModelState
@@ -158,10 +158,8 @@ class Saving(ModelState):
         model.lifecycle_events = _optional(header, "lifecycle_events", list)
         run = _optional(header, "run", dict)
         model._run = None if run is None else _restore_run(run, losses)
-        corpus_file, mark = (
-            _optional(header, "corpus_file", str),
-            _optional(header, "corpus_fingerprint", dict),
-        )
+        mark = _optional(header, "corpus_fingerprint", dict)
+        corpus_file = recorded_files(header)
         model._recorded = None if corpus_file is None else (corpus_file, mark)
         model._provenance = header.get("provenance")
         model._restore_tensors(header, tensors)
@@ -254,4 +252,22 @@ def _restore_run(run: dict[str, Any], losses: list[EpochLoss]) -> Run:
         raise ValueError(f"the header's run has had {run['epoch']} of its {run['epochs']} epochs")
     if "own" in run:
         field(run, "own", bool)
+    if _optional(run, "shared", dict) is not None:
+        _check_shared(run["shared"])
     return Run.from_header(run, losses)
+
+
+def _check_shared(shared: dict[str, Any]) -> None:
+    """Check what several processes have trained of an epoch."""
+    ledger = field(shared, "ledger", dict)
+    numbers = [*field(ledger, "done", list), *field(ledger, "begun", dict).values()]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError(f"the header's pieces of an epoch are not counted: {str(numbers)[:80]}")
+    if not all(piece.isascii() and piece.isdigit() for piece in ledger["begun"]):
+        raise ValueError(
+            f"the header's pieces of an epoch are not numbered: {str(list(ledger['begun']))[:80]}"
+        )
+    corpus = field(shared, "corpus", dict)
+    for name in ("shares",) if "shares" in corpus else ("pieces", "bytes"):
+        field(corpus, name, int, minimum=0)
+    field(shared, "tally", dict)

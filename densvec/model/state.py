@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -13,12 +12,14 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from densvec.checks import check_whole
+from densvec.distributed.group import connect, launched
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
 from densvec.model.layout import STATE, Layout
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
+from densvec.text.pieces import recorded_paths
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training import signals
 from densvec.training.backend import Backend
@@ -65,6 +66,7 @@ class ModelState(SharedParameters, Lifecycle):
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._set_parameters(values)
+        self.distributed: bool | None = values.get("distributed")
         self._auto_sample = values["sample"] == "auto"
         self.layer1_size = self.vector_size
         self.hashfxn: Callable[[str], int] = values.get("hashfxn", hash)
@@ -120,9 +122,10 @@ class ModelState(SharedParameters, Lifecycle):
         self._sources = sources
         path = sources[1]
         # What a file of the model says about its corpus: the path, and what the file there is like.
-        self._recorded = None if path is None else (os.fspath(path), fingerprint(path))
+        paths = None if path is None else recorded_paths(path)
+        self._recorded = None if paths is None else (paths, fingerprint(paths))
 
-    def _recorded_corpus(self) -> str | None:
+    def _recorded_corpus(self) -> str | list[str] | None:
         """Return the file that a loaded model was trained on; RuntimeError if it is not that file any more.
 
         A model's file may come from anyone and name any file: one that is not as recorded is not read.
@@ -303,8 +306,12 @@ class ModelState(SharedParameters, Lifecycle):
     @contextmanager
     def _paused(self) -> Iterator[None]:
         """Stand still for something that a signal may interrupt."""
-        with self._standstill(), signals.undeferred():
-            yield
+        with self._standstill():
+            if self._loop is not None:
+                self._loop.backend.agree()
+                self._settle(self._loop)
+            with signals.undeferred():
+                yield
 
     def _settle(self, loop: Loop) -> None:
         """Bring ``wv``, the optimiser's state and the learning rate reached up to date with the backend."""
@@ -322,6 +329,27 @@ class ModelState(SharedParameters, Lifecycle):
             return {
                 name: value for name, value in self.__dict__.items() if name not in ("_occupied", "_loop")
             } | {"_loop": None}
+
+    def _ranks(self) -> Any:
+        """Return the processes that the model is trained by together, None if this is the only one."""
+        if self.distributed is False or not launched():
+            if self.distributed:
+                raise RuntimeError(
+                    "distributed=True, but this process was not started together with others: start the script "
+                    "with torchrun, or leave distributed=None"
+                )
+            return None
+        return connect()
+
+    def _is_main(self) -> bool:
+        """Return whether this process reports and saves: the only one, or rank 0."""
+        ranks = self._ranks()
+        return ranks is None or bool(ranks.is_main)
+
+    def _on_all_ranks(self, check: Callable[[], None]) -> None:
+        """Check something; what is wrong with it on one rank is raised on all."""
+        ranks = self._ranks()
+        check() if ranks is None else ranks.together(check)
 
     def __str__(self) -> str:
         return (

@@ -11,12 +11,14 @@ from typing import Any
 from densvec._corpus import Sampler
 from densvec.callbacks import call
 from densvec.checks import check_number, check_whole, is_finite
+from densvec.distributed.group import Group
 from densvec.files.schema import LARGEST
 from densvec.model.layout import STATE, writable
 from densvec.model.state import Corpus, CorpusFile, ModelState, alone
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
+from densvec.text.pieces import Piece
 from densvec.text.thinning import keep_probabilities, noise_weights
 from densvec.training import signals
 from densvec.training.backend import UnstableTrainingError
@@ -65,8 +67,8 @@ class Training(ModelState):
         ----------
         corpus_iterable : iterable of token lists, optional
             The corpus; or
-        corpus_file : path, optional
-            a file with one sentence per line.
+        corpus_file : path or list of paths, optional
+            a file with one sentence per line, a directory of them, a pattern such as ``"texts/*.gz"``, or a list.
         total_examples, total_words : int, optional
             Sentences or raw words of the corpus, by which the learning rate falls; one is needed with a
             corpus.
@@ -161,7 +163,7 @@ class Training(ModelState):
                 "the model's corpus is not available (the model was loaded, or its vocabulary was not built "
                 "from a corpus): give it as train(sentences, resume=True)"
             )
-        check_sources(*self._corpus, passes=run.epochs - run.epoch)
+        self._on_all_ranks(lambda: check_sources(*self._corpus, passes=run.epochs - run.epoch))
         return run
 
     def _further_run(
@@ -173,7 +175,7 @@ class Training(ModelState):
         epochs: int | None,
     ) -> Run:
         """Return a run over the corpus given: gensim's call."""
-        check_sources(sentences, corpus_file, passes=epochs or 1)
+        self._on_all_ranks(lambda: check_sources(sentences, corpus_file, passes=epochs or 1))
         if total_words is None and total_examples is None:
             raise ValueError(
                 "give total_examples or total_words, by which the learning rate falls; for the corpus that "
@@ -216,18 +218,22 @@ class Training(ModelState):
     def _train(self, run: Run, callbacks: tuple[Any, ...], report_delay: float) -> None:
         """Train what is left of a run. Signals are deferred: only callbacks, and the loop, let them interrupt."""
         self._own_arrays()
-        backend = self._make_backend()
-        loop = Loop(
-            run, backend, self._feeds(), workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale()
-        )
+        ranks = self._ranks()
+        backend, open_feed = self._make_backend(), self._feeds()
+        if ranks is not None or run.shared is not None:
+            from densvec.distributed.training import share
+
+            together = share(self, ranks or Group.alone(), run, backend, open_feed)
+            backend, open_feed = together, together.open_feed
+        loop = Loop(run, backend, open_feed, workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale())
         last_good = LastGood(
             {**self._arrays(), **{STATE + name: a for name, a in backend.state().items()}}, run
         )
-        progress = Progress(run, self.show_progress, report_delay)
+        progress = Progress(run, self.show_progress, report_delay, silent=not self._is_main())
         watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
 
         def on_chunk(tally: Tally, seconds: float) -> None:
-            progress.chunk(tally, seconds)
+            progress.chunk(backend.overall(tally), seconds)
             if last_good.due():
                 with self._standstill():
                     last_good.take(self._arrays())
@@ -251,7 +257,10 @@ class Training(ModelState):
                     self._warn_of_nothing(loss)
                     self._call(callbacks, "on_epoch_end")
                 self._call(callbacks, "on_train_end")
-        except UnstableTrainingError as error:
+        except BaseException as error:
+            backend.give_up(error)
+            if not isinstance(error, UnstableTrainingError):
+                raise
             diverged = True
             raise UnstableTrainingError(f"{error} {last_good}") from error
         finally:
@@ -304,15 +313,17 @@ class Training(ModelState):
         )
         index = WordIndex(self.wv.key_to_index)
 
-        def open_feed(epoch: int, start: int) -> Feed:
+        def open_feed(epoch: int, start: int, part: Piece | None = None, piece: int | None = None) -> Feed:
             return Feed(
-                sentences,
-                corpus_file,
+                sentences if part is None else None,
+                corpus_file if part is None else part.path,
                 index=index,
                 sampler=sampler,
                 epoch=epoch,
                 chunk_words=self.batch_words,
                 start=start,
+                part=part,
+                piece=piece,
             )
 
         return open_feed

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from densvec.checks import check_whole
-from densvec.corpora import check_corpus
+from densvec.corpora import as_files, check_corpus
 from densvec.files.schema import LARGEST
 from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule, alone
+from densvec.text.pieces import corpus_paths
 from densvec.text.thinning import auto_sample, keep_probabilities
 from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
 from densvec.training import signals
@@ -28,8 +29,12 @@ WORD_BYTES = 200
 def check_sources(sentences: Corpus | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
     """Raise TypeError unless there is exactly one corpus, which can be read this many times."""
     check_corpus(sentences, corpus_file, passes)
-    if corpus_file is not None and "://" not in os.fspath(corpus_file) and not os.path.isfile(corpus_file):
-        raise TypeError(f"corpus_file={os.fspath(corpus_file)!r} is not a file: give the path of a text file")
+    for path in () if corpus_file is None else corpus_paths(corpus_file):
+        if "://" not in path and not os.path.isfile(path):
+            raise TypeError(
+                f"corpus_file={path!r} is not a file: give the path of a text file, a directory of them, a pattern "
+                "such as 'texts/*.txt', or a list of these"
+            )
 
 
 class VocabularyBuilding(ModelState):
@@ -52,8 +57,8 @@ class VocabularyBuilding(ModelState):
         ----------
         corpus_iterable : iterable of token lists, optional
             The corpus; or
-        corpus_file : path, optional
-            a file with one sentence per line.
+        corpus_file : path or list of paths, optional
+            a file with one sentence per line, a directory of them, a pattern such as ``"texts/*.gz"``, or a list.
         update : bool
             Add the words of the corpus to those that the model knows. Known words keep their densities and
             their rows; new ones start from the average word; the counts are those of all corpora together.
@@ -76,7 +81,6 @@ class VocabularyBuilding(ModelState):
         >>> model.wv.index_to_key
         ['b', 'a', 'c', 'd']
         """
-        check_sources(corpus_iterable, corpus_file)
         if update:
             self._check_update()
         self.scan_vocab(corpus_iterable, corpus_file, progress_per=progress_per, trim_rule=trim_rule)
@@ -147,16 +151,23 @@ class VocabularyBuilding(ModelState):
         >>> BayesianSkipGram().scan_vocab([["a", "b"], ["b", "c"]])
         (4, 2)
         """
-        check_sources(corpus_iterable, corpus_file)
-        with signals.undeferred():
-            raw = count_words(
-                corpus_iterable,
-                corpus_file,
-                progress_per=progress_per,
-                max_vocab_size=self.max_vocab_size,
-                trim_rule=trim_rule,
-                workers=check_whole("workers", workers, least=1) if workers else self.workers,
-            )
+        ranks = self._ranks()
+        options: dict[str, Any] = {
+            "progress_per": progress_per,
+            "max_vocab_size": self.max_vocab_size,
+            "trim_rule": trim_rule,
+            "workers": check_whole("workers", workers, least=1) if workers else self.workers,
+        }
+        if ranks is None:
+            check_sources(corpus_iterable, corpus_file)
+            with signals.undeferred():
+                raw = count_words(corpus_iterable, corpus_file, **options)
+        else:
+            from densvec.distributed.vocabulary import count_together
+
+            self._on_all_ranks(lambda: check_sources(corpus_iterable, corpus_file))
+            with signals.undeferred():
+                raw = count_together(ranks, *as_files(corpus_iterable, corpus_file), **options)
         self._set_raw(raw)
         return raw.total_words, raw.sentence_count
 
@@ -210,7 +221,9 @@ class VocabularyBuilding(ModelState):
             self._keep_sample(sample, self._auto_sample and given is None)
             self.effective_min_count = vocabulary.effective_min_count
             self._set_vocabulary(vocabulary, update)
-            if not keep_raw_vocab:
+            if keep_raw_vocab:
+                self._raw = self._raw.gathered()
+            else:
                 self.raw_vocab = {}
         return vocabulary.report(sample)
 

@@ -1,40 +1,25 @@
-"""Counting the words of a plain file with several threads."""
+"""Counting the words of plain files with several threads."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from densvec.corpora import log_replaced
 from densvec.text._text import TextReader
 from densvec.text._words import WordCounter
+from densvec.text.pieces import ByteRange
 
 __all__ = ["LEAST_BYTES", "ByteRange", "count_in_parallel", "line_ranges"]
 
 #: A thread is worth its table of words only with this many bytes to count.
 LEAST_BYTES = 1 << 22
 
-
-class ByteRange:
-    """The bytes [start, stop) of a file, as a file."""
-
-    def __init__(self, path: str | os.PathLike[str], start: int, stop: int) -> None:
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
-        self._file.seek(start)
-        self._left = stop - start
-
-    def readinto(self, view: memoryview) -> int:
-        """Read into `view`; 0 at the end of the range."""
-        n = self._file.readinto(view[: self._left]) or 0
-        self._left -= n
-        return n
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+_Range: TypeAlias = tuple[str, int, int]  # a path, and the first byte and the one behind the last
 
 
 def line_ranges(path: str | os.PathLike[str], n: int) -> list[tuple[int, int]]:
@@ -52,42 +37,57 @@ def line_ranges(path: str | os.PathLike[str], n: int) -> list[tuple[int, int]]:
 
 
 def count_in_parallel(
-    path: str | os.PathLike[str],
+    paths: Sequence[str],
     workers: int,
     *,
     errors: str,
     max_sentence_length: int,
     progress: Callable[..., object] | None = None,
 ) -> WordCounter:
-    """Count a plain file with up to `workers` threads; the result is that of one.
+    """Count plain files with up to `workers` threads; the result is that of one.
 
-    Each thread counts one range of lines. Merged in the order of the ranges, the words are in order of first
-    appearance in the file.
+    Each thread counts neighbouring ranges of lines. Merged in the order of the ranges, the words are in order of first
+    appearance in the files.
     """
-    ranges = line_ranges(path, max(1, min(workers, os.path.getsize(path) // LEAST_BYTES)))
-    counters = [WordCounter() for _ in ranges] or [WordCounter()]
+    shares = _shares(paths, workers)
+    counters = [WordCounter() for _ in shares]
 
-    def count(counter: WordCounter, start: int, stop: int) -> TextReader:
-        source: tuple[str, Callable[[], Any]] = os.fspath(path), lambda: ByteRange(path, start, stop)
-        reader = TextReader([source], errors=errors, max_sentence_length=max_sentence_length, offset=start)
-        try:
-            counter.count(reader, progress=progress and (lambda _: progress(*counters)))
-        finally:
-            reader.close()
-        return reader
+    def count(counter: WordCounter, ranges: list[_Range]) -> int:
+        replaced = 0
+        for path, start, stop in ranges:
+            source: tuple[str, Callable[[], Any]] = path, partial(ByteRange, path, start, stop)
+            reader = TextReader(
+                [source], errors=errors, max_sentence_length=max_sentence_length, offset=start
+            )
+            try:
+                counter.count(reader, progress=progress and (lambda _: progress(*counters)))
+            finally:
+                reader.close()
+            replaced += reader.replaced
+        return replaced
 
-    with ThreadPoolExecutor(max(1, len(ranges)), thread_name_prefix="densvec-count") as pool:
+    with ThreadPoolExecutor(len(shares), thread_name_prefix="densvec-count") as pool:
         try:
-            futures = [pool.submit(count, c, *r) for c, r in zip(counters, ranges, strict=False)]
+            futures = [pool.submit(count, *each) for each in zip(counters, shares, strict=True)]
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
             for counter in counters:  # after an error or Ctrl-C: let the others end soon
                 counter.stop = True
-    total = counters[0]
-    replaced = 0
-    for future in futures:
-        replaced += future.result().replaced
+    log_replaced(sum(future.result() for future in futures), paths[0] if len(paths) == 1 else "the corpus")
     for other in counters[1:]:
-        total.merge(other)
-    log_replaced(replaced, path)
-    return total
+        counters[0].merge(other)
+    return counters[0]
+
+
+def _shares(paths: Sequence[str], workers: int) -> list[list[_Range]]:
+    """Share the lines of files out among threads, in order, about as many bytes to each."""
+    sizes = [os.path.getsize(path) for path in paths]
+    total = sum(sizes)
+    threads = max(1, min(workers, total // LEAST_BYTES))
+    shares: list[list[_Range]] = [[] for _ in range(threads)]
+    before = 0
+    for path, size in zip(paths, sizes, strict=True):
+        for start, stop in line_ranges(path, max(1, threads * size // max(1, total))):
+            shares[min(threads - 1, threads * (before + start) // total)].append((path, start, stop))
+        before += size
+    return shares

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,8 @@ from densvec.corpora import check_corpus, file_reader, log_replaced, text_reader
 from densvec.text._sentences import SentenceReader
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextBlock, TextReader
 from densvec.text._words import WordIndex
+from densvec.text.pieces import Piece, chunk_number
+from densvec.types import CorpusFile
 
 __all__ = ["CHUNK_WORDS", "Feed"]
 
@@ -34,8 +35,8 @@ class Feed:
     ----------
     sentences : iterable of token lists, optional
         The corpus; or
-    corpus_file : path, optional
-        a file with one sentence per line. One of both must be given.
+    corpus_file : path or list of paths, optional
+        a file with one sentence per line, or more, see `densvec.text.pieces.corpus_paths`. One of both must be given.
     index : mapping from word to id, or WordIndex
         The vocabulary. A WordIndex made once saves making it for every epoch.
     sampler : Sampler
@@ -52,6 +53,10 @@ class Feed:
         What becomes of bytes of the file that are not UTF-8.
     prefetch : int
         Blocks of token lists that a thread encodes ahead.
+    part : Piece, optional
+        Read this piece of `corpus_file` only.
+    piece : int, optional
+        Number of the piece, if this is not the whole corpus: chunks are numbered accordingly.
 
     Examples
     --------
@@ -65,7 +70,7 @@ class Feed:
     def __init__(
         self,
         sentences: Iterable[Any] | None = None,
-        corpus_file: str | os.PathLike[str] | None = None,
+        corpus_file: CorpusFile | None = None,
         *,
         index: Mapping[Any, int] | WordIndex,
         sampler: Sampler,
@@ -75,16 +80,19 @@ class Feed:
         start: int = 0,
         errors: str = "replace",
         prefetch: int = 8,
+        part: Piece | None = None,
+        piece: int | None = None,
     ) -> None:
         check_corpus(sentences, corpus_file)
         if chunk_words < 1:
             raise ValueError(f"chunk_words must be at least 1, not {chunk_words}")
         self.sampler = sampler
         self.epoch = epoch
-        if corpus_file is not None:
-            reader: TextReader | None = file_reader(
-                corpus_file, errors=errors, max_sentence_length=max_sentence_length
-            )
+        self._piece = piece
+        if part is not None:
+            reader: TextReader | None = part.reader(errors=errors, max_sentence_length=max_sentence_length)
+        elif corpus_file is not None:
+            reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
         else:
             reader = text_reader(sentences, max_sentence_length)
         words = index if isinstance(index, WordIndex) else WordIndex(index)
@@ -114,7 +122,13 @@ class Feed:
 
     def chunk(self, taken: Any) -> Chunk:
         """Return the chunk of what `take` returned: the part of the work that threads can do side by side."""
-        return self.sampler.sample(self._blocks.block(taken), self.epoch)
+        block = self._blocks.block(taken)
+        if self._piece is not None:
+            number = chunk_number(self._piece, block.number)
+            block = Block.trusted(
+                block.ids, block.sentences, number, block.words, block.words_before, block.examples
+            )
+        return self.sampler.sample(block, self.epoch)
 
     def close(self) -> None:
         """Stop reading; further calls of ``next()`` raise StopIteration."""

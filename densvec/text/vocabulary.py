@@ -18,9 +18,10 @@ from densvec.text._sentences import SentenceCounter
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text._words import WordCounter
 from densvec.text.counting import count_in_parallel
+from densvec.text.pieces import corpus_paths
 from densvec.text.thinning import keep_probabilities
 from densvec.text.trimming import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, keeps
-from densvec.types import TrimRule
+from densvec.types import CorpusFile, TrimRule
 
 __all__ = [
     "RULE_DEFAULT",
@@ -86,6 +87,10 @@ class RawVocabulary:
         source = dict(self._source) if isinstance(self._source, Mapping) else self._source
         return RawVocabulary(source, self.total_words, self.sentence_count, self.min_reduce)
 
+    def gathered(self) -> RawVocabulary:
+        """Return the same counts, all of them in this process."""
+        return self
+
     @property
     def counts(self) -> dict[str, int]:
         """How often each word occurs, in order of first appearance.
@@ -102,6 +107,12 @@ class RawVocabulary:
             return {word: count for word, count in self._source.items() if count >= min_count}
         return self._source.counts(min_count)
 
+    def kept(self, least: int, trim_rule: TrimRule | None) -> dict[str, int]:
+        """Return the counts of the words that stay, in order of first appearance."""
+        if trim_rule is None:
+            return self.at_least(least)
+        return {word: count for word, count in self.counts.items() if keeps(word, count, least, trim_rule)}
+
     def counts_of(self, words: Iterable[Any]) -> NDArray[np.int64]:
         """Return how often each of these words occurs, 0 for those that do not."""
         if isinstance(self._source, Mapping):
@@ -114,6 +125,11 @@ class RawVocabulary:
         if isinstance(self._source, Mapping):
             return np.fromiter(self._source.values(), np.int64, len(self._source))
         return self._source.frequencies()
+
+    @property
+    def occurrences(self) -> int:
+        """The sum of all counts."""
+        return int(self.frequencies.sum())
 
 
 @dataclass(frozen=True)
@@ -153,7 +169,7 @@ class Vocabulary:
 
 def count_words(
     sentences: Iterable[Any] | None = None,
-    corpus_file: str | os.PathLike[str] | None = None,
+    corpus_file: CorpusFile | None = None,
     *,
     progress_per: int = 10_000,
     max_vocab_size: int | None = None,
@@ -168,8 +184,8 @@ def count_words(
     ----------
     sentences : iterable of token lists, optional
         The corpus; or
-    corpus_file : path, optional
-        a file with one sentence per line. One of both must be given.
+    corpus_file : path or list of paths, optional
+        a file with one sentence per line, or more, see `densvec.text.pieces.corpus_paths`. One of both must be given.
     progress_per : int
         Log progress about once in this many sentences.
     max_vocab_size : int, optional
@@ -207,9 +223,10 @@ def count_words(
         corpus_file, errors = sentences.source, sentences.errors
         max_sentence_length = sentences.max_sentence_length
     counter: WordCounter | SentenceCounter
-    if corpus_file is not None and workers > 1 and not max_vocab_size and is_plain(corpus_file):
+    paths = [] if corpus_file is None else corpus_paths(corpus_file)
+    if paths and workers > 1 and not max_vocab_size and all(map(is_plain, paths)):
         counter = count_in_parallel(
-            corpus_file, workers, errors=errors, max_sentence_length=max_sentence_length, progress=progress
+            paths, workers, errors=errors, max_sentence_length=max_sentence_length, progress=progress
         )
     elif corpus_file is not None:
         reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
@@ -305,7 +322,7 @@ def select(
     (['b', 'c'], array([2, 2]))
     """
     least = _effective_min_count(raw, min_count, max_final_vocab)
-    kept = _kept(raw, least, trim_rule)
+    kept = raw.kept(least, trim_rule)
     if not kept and not allow_empty:
         raise RuntimeError(_why_empty(raw, min_count, least, max_final_vocab, trim_rule))
     words, counts = _ordered(kept, sorted_vocab)
@@ -348,19 +365,12 @@ def grow(
     )
     known = set(old_words)
     least = _effective_min_count(raw, min_count, max_final_vocab)
-    added = {word: n for word, n in _kept(raw, least, trim_rule).items() if word not in known}
+    added = {word: n for word, n in raw.kept(least, trim_rule).items() if word not in known}
     words, new_counts = _ordered(added, sorted_vocab)
     more = raw.counts_of(old_words)
     counts = np.concatenate([np.asarray(old_counts, dtype=np.int64) + more, new_counts])
     retained = np.concatenate([more[more > 0], new_counts])
     return _chosen([*old_words, *words], counts, raw, retained, least)
-
-
-def _kept(raw: RawVocabulary, least: int, trim_rule: TrimRule | None) -> dict[str, int]:
-    """Return the counts of the words that stay, in order of first appearance."""
-    if trim_rule is None:
-        return raw.at_least(least)
-    return {word: count for word, count in raw.counts.items() if keeps(word, count, least, trim_rule)}
 
 
 def _ordered(counts: Mapping[str, int], sorted_vocab: bool) -> tuple[list[str], NDArray[np.int64]]:
@@ -380,7 +390,7 @@ def _chosen(
     least: int,
 ) -> Vocabulary:
     """Return the vocabulary; `kept` are the counts, in the corpus just scanned, of its words that occur there."""
-    total, retained = int(raw.frequencies.sum()), int(kept.sum())
+    total, retained = raw.occurrences, int(kept.sum())
     vocabulary = Vocabulary(
         words=words,
         counts=counts,

@@ -12,6 +12,7 @@ from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
+    from densvec.training.run import Tally
 
 __all__ = ["Backend", "DivergenceError", "StepResult", "UnstableTrainingError"]
 
@@ -77,9 +78,36 @@ class Backend(ABC):
         """
         return None
 
+    def arrays(self) -> dict[str, Any]:
+        """Return all trained tables and accumulators by name, live: NumPy arrays, or tensors on the device."""
+        raise NotImplementedError
+
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators by name, as saved in a model file; none unless overridden."""
         return {}
 
     def synchronise(self) -> None:  # noqa: B027 - tables that are trained in place need nothing
         """Bring the arrays of the ``KeyedDensities`` up to date with what was trained."""
+
+    # What training together with other processes overrides: `densvec.distributed.training`.
+
+    def overall(self, tally: Tally) -> Tally:
+        """Return what has been trained of the epoch by all processes; ``tally`` is this one's."""
+        return tally
+
+    def exchange_is_due(self) -> bool:
+        """Return whether `exchange` is to be called before the next chunk is taken."""
+        return False
+
+    def exchange(self) -> None:  # noqa: B027 - there is nobody to exchange anything with
+        """Exchange with the other processes what was trained, while the workers of this one stand still."""
+
+    def agree(self) -> None:  # noqa: B027 - one process agrees with itself
+        """Make the tables of all processes equal; called while the workers of this one stand still."""
+
+    def finish_epoch(self, tally: Tally) -> Tally:
+        """Return the tally of the epoch, whose chunks are all trained, over all processes."""
+        return tally
+
+    def give_up(self, error: BaseException) -> None:  # noqa: B027 - there is nobody to tell
+        """Tell the other processes that training ends here with an error."""

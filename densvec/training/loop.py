@@ -90,6 +90,7 @@ class Loop:
             self._train(feed, lambda: on_chunk(run.tally, seconds()))
         finally:
             run.count_seconds(seconds())
+        run.position = run.position._replace(tally=self.backend.finish_epoch(run.tally))
         return run.tally
 
     def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
@@ -157,7 +158,7 @@ class Loop:
         errors: list[BaseException],
     ) -> None:
         try:
-            while (taken := gate.enter(source.take)) is not None:
+            while (taken := gate.enter(lambda: self._take(gate, source))) is not None:
                 try:
                     self._train_chunk(*source.finish(taken), worker)
                 except BaseException:
@@ -171,6 +172,17 @@ class Loop:
             gate.stop(wait=False)
         finally:
             trained.put(False)
+
+    def _take(self, gate: Gate, source: _Source) -> Any:
+        """Take what the next chunk is made of; it is this worker's turn."""
+        if self.backend.exchange_is_due():
+            with gate.pause():  # what was taken is trained, nothing else is
+                try:
+                    self.backend.exchange()
+                except BaseException:
+                    gate.stop(wait=False)  # before another worker can come in
+                    raise
+        return source.take()
 
     def _train_chunk(self, chunk: Chunk, prepared: Any, worker: int) -> None:
         """Train on one chunk, and count it."""

@@ -57,6 +57,10 @@ class NativeBackend(Backend):
         sums = self._kernel.gradients(chunk, into)
         return self._result(*sums), into
 
+    def arrays(self) -> dict[str, Any]:
+        """Return the tables and the optimiser's accumulators, live."""
+        return {**self._tables, **self.state()}
+
     def _result(self, loss: float, centres: int) -> StepResult:
         """Return what a kernel's sums mean; a loss of one part stands in ``hinge`` too, and ``kl`` is 0."""
         return StepResult(loss, loss, 0.0, centres)

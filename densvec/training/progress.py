@@ -42,17 +42,24 @@ class Progress:
         Whether to draw a bar; None decides by where the output goes.
     report_delay
         Seconds between two lines of the log.
+    silent
+        Whether another process reports: nothing is drawn or logged.
     """
 
-    def __init__(self, run: Run, show: bool | None = None, report_delay: float = 1.0) -> None:
+    def __init__(
+        self, run: Run, show: bool | None = None, report_delay: float = 1.0, *, silent: bool = False
+    ) -> None:
         self._run = run
+        self._silent = silent
         self._report_delay = report_delay
         self._due = time.monotonic() + report_delay
-        self._bar = _bar(run) if should_show(show) else None
+        self._bar = _bar(run) if should_show(show) and not silent else None
 
     def chunk(self, tally: Tally, seconds: float) -> None:
         """Report a trained chunk; ``tally`` and ``seconds`` are those of the current epoch."""
         run = self._run
+        if self._silent:
+            return
         if self._bar is not None:
             loss, hinge, kl = tally.per_centre()
             self._bar.set_postfix(
@@ -74,6 +81,8 @@ class Progress:
     def epoch(self, loss: EpochLoss, tally: Tally) -> None:
         """Report a complete epoch: what was trained, and where it differs from what was announced."""
         run = self._run
+        if self._silent:
+            return
         if self._bar is not None:
             self._bar.set_description(_description(run))
         logger.info(

@@ -89,6 +89,7 @@ class Run:
     first_epoch: int = 0  # epochs that the model was trained before this run
     own: bool = False  # whether it is the model's own epochs, not those of a later call
     position: Position = field(default_factory=Position)
+    shared: dict[str, Any] | None = None  # what several processes have trained, see `densvec.distributed`
 
     @property
     def epoch(self) -> int:
@@ -138,12 +139,14 @@ class Run:
         running, _, _ = tally.result.per_centre()
         given = EpochLoss(self.number + 1, loss, hinge, kl, tally.words, speed, tally.seconds, running)
         self.position = Position(epoch + 1, Tally(), (*losses, given))
+        self.shared = None
         return given
 
     def header(self) -> dict[str, Any]:
         """Return a JSON document that `from_header` understands; it leaves out the losses."""
         header = {name: value for name, value in vars(self).items() if name != "position"}
-        return {**header, "epoch": self.epoch, "tally": asdict(self.tally)}
+        tally = asdict(self.tally) if self.shared is None else self.shared["tally"]
+        return {**header, "epoch": self.epoch, "tally": tally}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any], losses: Iterable[EpochLoss] = ()) -> Run:

@@ -263,3 +263,28 @@ class TestResume:
         KeyedDensities.load(model).save(tmp_path / "words.dv")
         assert main(["train", str(corpus), "-o", str(tmp_path / "words.dv"), "--resume"]) == 1
         assert "without the state of training" in capsys.readouterr().err
+
+
+class TestSeveralFiles:
+    def test_files_directories_and_patterns_are_one_corpus(self, corpus, tmp_path):
+        lines = corpus.read_text(encoding="utf-8").splitlines(keepends=True)
+        half = len(lines) // 2
+        folder = tmp_path / "texts"
+        folder.mkdir()
+        (folder / "a.txt").write_text("".join(lines[:half]), encoding="utf-8")
+        (folder / "b.txt").write_text("".join(lines[half:]), encoding="utf-8")
+        whole = BayesianSkipGram(corpus_file=corpus, vector_size=4, epochs=1, sample=0.01, workers=1)
+        for number, given in enumerate(([folder / "a.txt", folder / "b.txt"], [folder], [folder / "*.txt"])):
+            path = tmp_path / f"{number}.dv"
+            options = ["--vector-size", "4", "--epochs", "1", "--sample", "0.01", "--workers", "1"]
+            assert main(["train", *map(str, given), "-o", str(path), "-q", *options]) == 0
+            model = BayesianSkipGram.load(path)
+            np.testing.assert_array_equal(model.wv.vectors, whole.wv.vectors)
+            assert (
+                main(["train", "-o", str(path), "--resume", "--epochs", "2", "-q"]) == 0
+            )  # it knows its files
+            assert len(BayesianSkipGram.load(path).loss_history) == 2
+
+    def test_a_pattern_that_matches_nothing_is_said(self, tmp_path, capsys):
+        assert main(["train", str(tmp_path / "*.txt"), "-o", str(tmp_path / "m.dv")]) == 1
+        assert "matches no file" in capsys.readouterr().err

@@ -19,7 +19,7 @@ def test_signatures_and_declarations_agree(cls):
     for field in fields(cls):
         assert signature[field.name].default == field.default, field.name
     others = set(signature) - set(cls.parameter_names())
-    assert others == {"sentences", "corpus_file", "hashfxn", "trim_rule", "callbacks"}
+    assert others == {"sentences", "corpus_file", "hashfxn", "trim_rule", "callbacks", "distributed"}
 
 
 def test_every_parameter_is_documented_in_the_order_of_the_signature(cls):

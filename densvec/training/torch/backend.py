@@ -142,6 +142,11 @@ class TorchBackend(Backend):
             result = StepResult(loss, hinge, kl, len(batch.centres))
         return result, dense
 
+    def arrays(self) -> dict[str, Tensor]:
+        """Return the tables, weights and accumulators, live, on the device."""
+        weights = {name: weight.detach() for name, weight in self.module.named_parameters()}
+        return {**self.tables._asdict(), **weights, **self.optimiser.state()}
+
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators by name, under names that all backends share."""
         return {name: tensor.cpu().numpy().copy() for name, tensor in self.optimiser.state().items()}

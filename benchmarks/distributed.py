@@ -1,0 +1,211 @@
+"""Training on several ranks of one machine: quality, speed, bytes, and what follows for many machines.
+
+``python -m benchmarks.distributed quality CORPUS --data EVAL [--ranks 1 2 4] [--epochs N]`` trains models of 1, 2 and 4
+ranks, one worker each, and evaluates them. ``... speed CORPUS`` compares one rank, two ranks, and two threads in one
+process, in turns. ``... efficiency`` measures how fast this machine trains and exchanges at 100 and 300 dimensions, and
+prints how much of their speed 2 to 64 such machines would keep. Ranks are started by torchrun.
+"""
+
+import argparse
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+#: Names of the figures in a report.
+FIGURES = ("SUM", "BIG5", "GAP lst_all encoder", "direction bbds kl", "direction bless kl")
+
+#: What the table of efficiency assumes: cores of a machine, and words that it trains between two exchanges.
+CORES, EXCHANGE_WORDS = 16, 1_000_000
+
+
+def train(corpus, ranks, out, **options):
+    """Train a model on some ranks in processes of their own; return what rank 0 says of it."""
+    command = [sys.executable]
+    if ranks > 1:
+        command += ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+    command += ["-m", "benchmarks.distributed", "rank", str(corpus), "--out", str(out)]
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    for name, value in options.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+
+
+def be_rank(args):
+    """Train on this rank; rank 0 prints what came of it."""
+    from densvec import BayesianSkipGram, distributed
+
+    logging.disable(logging.WARNING)
+    several = distributed.init(exchange_words=args.exchange_words)
+    model = BayesianSkipGram(
+        workers=args.workers,
+        vector_size=args.vector_size,
+        epochs=args.epochs,
+        seed=args.seed,
+        show_progress=False,
+    )
+    model.build_vocab(corpus_file=args.corpus)
+    model.train()
+    if not distributed.is_main():
+        return
+    if args.out != "-":
+        model.save(args.out)
+    words = sum(entry.words for entry in model.loss_history)
+    document = {
+        "vocabulary": len(model.wv),
+        "loss": model.loss_history[-1].loss,
+        "words_per_second": words / sum(entry.seconds for entry in model.loss_history),
+    }
+    if several:
+        from densvec.distributed.group import connect
+
+        group = connect()
+        document |= {
+            "rounds": group.rounds,
+            "bytes_per_round": group.bytes_sent / group.rounds,
+            "bytes_per_word": group.bytes_sent / (words / group.size),
+            "waiting": group.seconds_waited / sum(entry.seconds for entry in model.loss_history),
+        }
+    print(json.dumps(document), flush=True)
+
+
+def quality(args) -> None:
+    """Print the quality of models of different numbers of ranks."""
+    from densvec import BayesianSkipGram
+    from densvec.evaluation import evaluate_all
+
+    print(f"{args.corpus}, {args.epochs} epochs, {args.exchange_words:,} words of a rank between exchanges\n")
+    print(
+        "| ranks | sum of 12 | BIG5 | GAP | direction BBDS | BLESS | loss | MB sent per round | bytes per word |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks in args.ranks:
+            path = os.path.join(args.out or folder, f"ranks{ranks}.dv")
+            options = {"epochs": args.epochs, "exchange_words": args.exchange_words, "seed": args.seed}
+            told = train(args.corpus, ranks, path, **options)
+            report = evaluate_all(BayesianSkipGram.load(path), args.data, resamples=0)
+            figures = {name: estimate.value for name, estimate in report.figures().items()}
+            shown = [figures.get(name, float("nan")) for name in FIGURES]
+            cells = " | ".join(f"{value:.3f}" for value in [*shown, told["loss"]])
+            sent = (
+                f"{told['bytes_per_round'] / 1e6:.1f} | {told['bytes_per_word']:.0f}"
+                if ranks > 1
+                else "– | –"
+            )
+            print(f"| {ranks} | {cells} | {sent} |", flush=True)
+
+
+def speed(args) -> None:
+    """Print words per second of one rank, of two, and of two threads, in turns."""
+    contenders = {
+        "1 process, 1 worker": {"ranks": 1, "workers": 1},
+        "1 process, 2 workers": {"ranks": 1, "workers": 2},
+        "2 ranks, 1 worker each": {"ranks": 2, "workers": 1},
+    }
+    rounds = []
+    for _ in range(args.repeats):
+        rounds.append(
+            {
+                name: train(
+                    args.corpus, out="-", epochs=args.epochs, exchange_words=args.exchange_words, **options
+                )
+                for name, options in contenders.items()
+            }
+        )
+    print("| | words per second | to 1 process, 1 worker | waiting for the exchange |")
+    print("|---|---|---|---|")
+    for name in contenders:
+        speeds = sorted(each[name]["words_per_second"] for each in rounds)
+        ratios = sorted(
+            each[name]["words_per_second"] / each["1 process, 1 worker"]["words_per_second"]
+            for each in rounds
+        )
+        waiting = rounds[-1][name].get("waiting")
+        print(
+            f"| {name} | {speeds[len(speeds) // 2]:,.0f} | {ratios[len(ratios) // 2]:.2f} | "
+            f"{'–' if waiting is None else f'{waiting:.0%}'} |"
+        )
+
+
+def exchanged_bytes(words, size, hidden, ranks, first_band):
+    """Return the bytes that a rank sends in a round, as the code sends them."""
+    from densvec.distributed.bands import slices
+
+    rows = sum(stop - start for start, stop in slices(words, 0, first_band))
+    weights = 2 * size * hidden + hidden * size + size + hidden + 1
+    numbers = (
+        rows * (2 * size + 2) + 3 * weights
+    )  # means, log-variance, embeddings, squares; weights, two moments
+    return 4 * numbers * 2 * (ranks - 1) / ranks
+
+
+def efficiency(args) -> None:
+    """Print how much of their speed machines would keep."""
+    from densvec.distributed.bands import FIRST_BAND
+
+    print(f"{CORES} cores on each machine, {EXCHANGE_WORDS:,} words of a machine between exchanges\n")
+    print(
+        "| words | dimensions | Gbit/s | MB sent per round | "
+        + " | ".join(map(str, MACHINES))
+        + " machines |"
+    )
+    print("|---|---|---|---|" + "---|" * len(MACHINES))
+    for size in (100, 300):
+        per_core, per_byte = measured(args.corpus, size)
+        hidden = max(64, size * 2 // 3 // 16 * 16)
+        for words in (300_000, 3_000_000):
+            for gigabits in (10, 25):
+                kept = []
+                for machines in MACHINES:
+                    sent = exchanged_bytes(words, size, hidden, machines, FIRST_BAND)
+                    compute = EXCHANGE_WORDS / (per_core * CORES)
+                    copying = sent / 2 * per_byte  # while training stands still
+                    network = sent * 8 / (gigabits * 1e9)
+                    kept.append(compute / (max(compute, network) + copying))
+                shown = " | ".join(f"{each:.0%}" for each in kept)
+                print(f"| {words:,} | {size} | {gigabits} | {sent / 1e6:.0f} | {shown} |")
+
+
+MACHINES = (2, 4, 8, 16, 32, 64)
+
+
+def measured(corpus, size):
+    """Return words per second of one core, and seconds that taking and adding a byte of changes takes."""
+    import torch
+
+    per_core = train(corpus, 1, "-", workers=1, vector_size=size, epochs=1)["words_per_second"]
+    table, base = torch.zeros(200_000, size), torch.zeros(200_000, size)
+    started = time.perf_counter()
+    change = table - base
+    base += change
+    table += change - change
+    return per_core, (time.perf_counter() - started) / (table.numel() * 4)
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("quality", "speed", "efficiency", "rank"))
+    parser.add_argument("corpus")
+    parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--exchange-words", type=int, default=100_000)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--vector-size", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", help="where to keep the models")
+    args = parser.parse_args()
+    {"quality": quality, "speed": speed, "efficiency": efficiency, "rank": be_rank}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Which rows are exchanged in which round.
+
+Words are numbered by frequency, so that rows which change about equally often lie together. Row r changes about in
+proportion to 1/r (Zipf): the first rows are exchanged in every round, and of every further band, each twice as long as
+the one before and changing half as often, one part, in turn. A round then costs the same for each band, and grows with
+the logarithm of the vocabulary only.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FIRST_BAND", "slices"]
+
+#: Rows that are exchanged in every round, and of every further band.
+FIRST_BAND = 8192
+
+
+def slices(rows: int, number: int, first: int = FIRST_BAND) -> list[tuple[int, int]]:
+    """Return the rows of a round as slices (start, stop), in order.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the tables.
+    number : int
+        Number of the round.
+    first : int
+        Rows of the first band.
+
+    Examples
+    --------
+    >>> [slices(70, number, first=10) for number in (0, 1)]
+    [[(0, 10), (10, 20), (20, 30), (40, 48)], [(0, 10), (10, 20), (30, 40), (48, 56)]]
+    """
+    chosen = [(0, min(first, rows))]
+    start, turns = first, 1
+    while start < rows:
+        stop = min(2 * start, rows)
+        part = -(-(stop - start) // turns)
+        begin = start + number % turns * part
+        if begin < stop:
+            chosen.append((begin, min(begin + part, stop)))
+        start, turns = stop, 2 * turns
+    return chosen

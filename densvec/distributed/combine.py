@@ -1,0 +1,109 @@
+"""How the changes that several ranks made to the same rows become one change.
+
+Two changes of a row that have nothing to do with each other should both be made; two that say the same should be made
+once, for each rank has gone the whole way already. Adasum (Maleki et al., 2021) does that, and everything between::
+
+    a ⊕ b = (1 − a·b / 2‖a‖²) a + (1 − a·b / 2‖b‖²) b
+
+It is the sum of orthogonal changes and the mean of equal ones. More than two are combined in pairs, in a tree over
+the ranks, so that the result does not depend on which rank computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+__all__ = ["adasum", "adasum_blocks", "mean_of_changed", "total"]
+
+
+def adasum(changes: Tensor) -> Tensor:
+    """Combine the changes of some rows, (ranks, rows, columns), each row by itself.
+
+    Examples
+    --------
+    >>> adasum(torch.tensor([[[1.0, 0.0]], [[0.0, 2.0]]]))  # orthogonal: the sum
+    tensor([[1., 2.]])
+    >>> adasum(torch.tensor([[[1.0, 1.0]], [[1.0, 1.0]]]))  # equal: the mean
+    tensor([[1., 1.]])
+    >>> adasum(torch.tensor([[[0.0, 0.0]], [[3.0, 1.0]]]))  # one rank alone: its change
+    tensor([[3., 1.]])
+    """
+    parts: list[Tensor] = list(changes)
+    while len(parts) > 1:
+        pairs = [_pair(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]
+
+
+def mean_of_changed(changes: Tensor) -> Tensor:
+    """Combine single numbers, which is what Adasum does with them: the mean over the ranks that changed them.
+
+    What was within bounds on all ranks is so afterwards.
+
+    Examples
+    --------
+    >>> mean_of_changed(torch.tensor([[[1.0, 0.0]], [[2.0, 5.0]]]))
+    tensor([[1.5000, 5.0000]])
+    """
+    return changes.sum(0).div_((changes != 0).sum(0).clamp_min_(1))
+
+
+def total(changes: Tensor) -> Tensor:
+    """Combine what adds up, such as sums of squares."""
+    return changes.sum(0)
+
+
+def adasum_blocks(
+    changes: Tensor,
+    blocks: Tensor,
+    count: int,
+    add_up: Callable[[Tensor], Tensor] = lambda products: products,
+) -> Tensor:
+    """Combine changes of weights, each block of them as a whole.
+
+    Parameters
+    ----------
+    changes : Tensor, (ranks, weights)
+        What each rank changed.
+    blocks : Tensor, (weights,)
+        The block that each weight belongs to.
+    count : int
+        How many blocks there are.
+    add_up : callable
+        Adds up the products of changes over those who hold other weights of the same blocks.
+
+    Examples
+    --------
+    >>> changes = torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
+    >>> adasum_blocks(changes, torch.tensor([0, 0, 1]), 2)
+    tensor([1., 1., 2.])
+    """
+    parts: list[Tensor] = list(changes)
+    while len(parts) > 1:
+        pairs = list(zip(parts[::2], parts[1::2], strict=False))
+        products = changes.new_zeros(len(pairs), 3, count, dtype=torch.float64)
+        for of_pair, (a, b) in zip(products, pairs, strict=True):
+            for of_block, (x, y) in zip(of_pair, ((a, b), (a, a), (b, b)), strict=True):
+                of_block.index_add_(0, blocks, x.double() * y.double())
+        common, first, second = add_up(products).unbind(1)
+        weights = [(1 - common / 2 / square.clamp_min(1e-60)).to(changes.dtype) for square in (first, second)]
+        combined = [
+            (a * of_a[blocks]).addcmul_(b, of_b[blocks])
+            for (a, b), of_a, of_b in zip(pairs, *weights, strict=True)
+        ]
+        parts = combined + parts[len(pairs) * 2 :]
+    return parts[0]
+
+
+def _pair(a: Tensor, b: Tensor) -> Tensor:
+    common = (a * b).sum(-1, keepdim=True).div_(2)
+    return (a * _weight(common, a)).addcmul_(b, _weight(common, b))
+
+
+def _weight(common: Tensor, change: Tensor) -> Tensor:
+    square = change.square().sum(-1, keepdim=True)
+    # A row that a rank did not change has nothing in common with anything.
+    return 1 - common / square.clamp_min_(1e-30)

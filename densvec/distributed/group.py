@@ -1,0 +1,231 @@
+"""The processes that train together: torch.distributed as far as densvec uses it, without pickle."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["Group", "RankError", "Settings", "connect", "launched", "settings"]
+
+T = TypeVar("T")
+
+
+class RankError(RuntimeError):
+    """Training stopped on all ranks because of what happened on one of them."""
+
+
+class Settings:
+    """What `densvec.distributed.init` was told, or the defaults."""
+
+    timeout: float = 600.0
+    exchange_words: int = 100_000
+
+
+settings = Settings()
+
+_connected: Group | None = None
+_connecting = threading.Lock()
+
+
+def launched() -> bool:
+    """Return whether this process is one of several that were started together, without importing torch."""
+    torch_distributed = sys.modules.get("torch.distributed")
+    if (
+        torch_distributed is not None
+        and torch_distributed.is_available()
+        and torch_distributed.is_initialized()
+    ):
+        return bool(torch_distributed.get_world_size() > 1)
+    needed = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    return all(name in os.environ for name in needed) and int(os.environ["WORLD_SIZE"]) > 1
+
+
+def connect() -> Group:
+    """Return the group of all ranks; the first call meets the others."""
+    global _connected
+    with _connecting:
+        if _connected is None:
+            _connected = _meet()
+        return _connected
+
+
+def _meet() -> Group:
+    try:
+        import torch.distributed as dist
+    except ImportError as error:
+        raise ImportError(
+            "training together with other processes needs PyTorch, which is not installed: run  pip install "
+            "densvec[torch], or set distributed=False to train in this process alone"
+        ) from error
+    timeout = timedelta(seconds=settings.timeout)
+    if not dist.is_initialized():
+        dist.init_process_group("gloo", timeout=timeout)
+        atexit.register(_part)
+    # Our own connections: those of the user's group may be NCCL's, and may be in use by another thread.
+    return Group(dist.new_group(backend="gloo", timeout=timeout), dist.get_rank(), dist.get_world_size())
+
+
+def _part() -> None:
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+class Group:
+    """All ranks, as one of them sees them; every method but the properties is called by all of them together."""
+
+    def __init__(self, processes: Any, rank: int, size: int) -> None:
+        self.rank = rank
+        self.size = size
+        self.rounds = 0  # exchanges of changes so far
+        self.bytes_sent = 0
+        self.seconds_waited = 0.0  # in which training stood still for them
+        self._processes = processes
+
+    @classmethod
+    def alone(cls) -> Group:
+        """Return the group of this process alone, which has nobody to exchange anything with."""
+        return cls(None, 0, 1)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this is rank 0, which reports and saves."""
+        return self.rank == 0
+
+    def wait_for_all(self) -> None:
+        """Wait until all ranks are here; TimeoutError names those that are not."""
+        import torch.distributed as dist
+
+        try:
+            dist.monitored_barrier(
+                self._processes, timeout=timedelta(seconds=settings.timeout), wait_all_ranks=True
+            )
+        except RuntimeError as error:
+            raise RankError(
+                f"rank {self.rank} has waited for the other ranks in vain. Either one of them ended or it has not "
+                f"moved on for {settings.timeout:g} seconds (densvec.distributed.init(timeout=...)): {error}"
+            ) from error
+
+    def gather(self, document: Any) -> list[Any]:
+        """Return the JSON documents of all ranks, by rank."""
+        return [json.loads(text) for text in self.gather_bytes(json.dumps(document).encode())]
+
+    def gather_bytes(self, data: bytes) -> list[bytes]:
+        """Return the bytes of all ranks, by rank."""
+        import torch
+
+        sizes = self._gather_numbers([len(data)])
+        longest = max(size for (size,) in sizes)
+        padded = torch.zeros(longest, dtype=torch.uint8)
+        if data:
+            padded[: len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        gathered = self.gather_tensor(padded)
+        return [bytes(part[:size].numpy().tobytes()) for part, (size,) in zip(gathered, sizes, strict=True)]
+
+    def _gather_numbers(self, numbers: Sequence[int]) -> list[list[int]]:
+        import torch
+
+        return [part.tolist() for part in self.gather_tensor(torch.tensor(numbers, dtype=torch.int64))]
+
+    def gather_tensor(self, tensor: Tensor) -> list[Tensor]:
+        """Return the tensors of all ranks, which have one shape, by rank."""
+        import torch
+        import torch.distributed as dist
+
+        parts = [torch.empty_like(tensor) for _ in range(self.size)]
+        if tensor.numel():
+            dist.all_gather(parts, tensor, group=self._processes)
+            self._count(tensor, self.size - 1)
+        return parts
+
+    def exchange(self, sent: Tensor) -> Tensor:
+        """Send row r of the first dimension to rank r; return what all ranks sent here, by rank."""
+        import torch
+        import torch.distributed as dist
+
+        received = torch.empty_like(sent)
+        if sent.numel():
+            dist.all_to_all_single(received, sent, group=self._processes)
+            self._count(sent[0], self.size - 1)
+        return received
+
+    def exchange_bytes(self, parts: Sequence[bytes]) -> list[bytes]:
+        """Send part r to rank r; return what all ranks sent here, by rank."""
+        import torch
+        import torch.distributed as dist
+
+        sizes = self.exchange(torch.tensor([[len(part)] for part in parts], dtype=torch.int64))[:, 0].tolist()
+        sent = torch.frombuffer(bytearray(b"".join(parts)) or bytearray(1), dtype=torch.uint8)
+        received = torch.empty(sum(sizes), dtype=torch.uint8)
+        lengths = [len(part) for part in parts]
+        dist.all_to_all_single(received, sent[: sum(lengths)], sizes, lengths, group=self._processes)
+        self.bytes_sent += sum(lengths) - lengths[self.rank]
+        return [part.numpy().tobytes() for part in torch.split(received, sizes)]
+
+    def broadcast(self, tensor: Tensor) -> None:
+        """Overwrite a tensor by that of rank 0."""
+        import torch.distributed as dist
+
+        if tensor.numel():
+            dist.broadcast(tensor, 0, group=self._processes)
+
+    def broadcast_bytes(self, data: bytes | None, part: int = 1 << 26) -> bytes:
+        """Return the bytes that rank 0 gave."""
+        import torch
+
+        size = torch.tensor([len(data) if data is not None else 0], dtype=torch.int64)
+        self.broadcast(size)
+        whole = bytearray(data) if self.rank == 0 and data is not None else bytearray(int(size))
+        if whole:
+            view = torch.frombuffer(whole, dtype=torch.uint8)
+            for start in range(0, len(whole), part):
+                self.broadcast(view[start : start + part])
+        return bytes(whole)
+
+    def together(self, act: Callable[[], T]) -> T:
+        """Do what may fail. If it fails on any rank, all ranks raise, the others with that rank's sentence."""
+        if self.size == 1:
+            return act()
+        failure: BaseException | None = None
+        try:
+            result = act()
+        except Exception as error:
+            failure = error
+        sentences = self.gather(None if failure is None else f"{type(failure).__name__}: {failure}")
+        if failure is not None:
+            raise failure
+        for rank, sentence in enumerate(sentences):
+            if sentence is not None:
+                raise RankError(f"rank {rank} failed: {sentence}")
+        return result
+
+    def check_same(self, what: str, document: Any) -> None:
+        """Raise RankError on all ranks unless they were all called with equal documents."""
+        documents = self.gather(document) if self.size > 1 else [document]
+        for rank, other in enumerate(documents):
+            if other != documents[0]:
+                raise RankError(
+                    f"rank {rank} has another {what} than rank 0, but ranks train one model together: "
+                    f"{_difference(documents[0], other)}"
+                )
+
+    def _count(self, tensor: Tensor, times: int) -> None:
+        self.bytes_sent += tensor.numel() * tensor.element_size() * times
+
+
+def _difference(first: Any, other: Any) -> str:
+    if isinstance(first, dict) and isinstance(other, dict):
+        for name in first:
+            if first[name] != other.get(name):
+                return f"{name} is {other.get(name)!r}, not {first[name]!r}"
+    return f"{other!r}, not {first!r}"

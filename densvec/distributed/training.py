@@ -1,0 +1,411 @@
+"""Training one model on all ranks: a backend that trains this rank's copy and meets the others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from densvec.corpora import as_files
+from densvec.distributed.combine import adasum, mean_of_changed, total
+from densvec.distributed.exchange import Exchange, Report, Rule, Shared
+from densvec.distributed.feed import PiecesFeed
+from densvec.distributed.group import Group, RankError, settings
+from densvec.distributed.ledger import Ledger, merged
+from densvec.distributed.vocabulary import check_shares
+from densvec.model.layout import STATE, Layout
+from densvec.text.feed import Feed
+from densvec.text.pieces import deal, piece_of, pieces_of
+from densvec.training.backend import Backend, StepResult
+from densvec.training.run import Run, Tally
+from densvec.types import Array
+
+if TYPE_CHECKING:
+    from densvec._corpus import Chunk
+
+__all__ = ["RankInterrupt", "TogetherBackend", "share"]
+
+
+#: Parameters that may differ from rank to rank.
+OWN = frozenset({"workers", "backend", "device", "show_progress"})
+
+
+class RankInterrupt(KeyboardInterrupt):
+    """Another rank was interrupted, so this one stops too."""
+
+
+def share(
+    model: Any, group: Group, run: Run, backend: Backend, open_feed: Callable[..., Feed]
+) -> TogetherBackend:
+    """Return what trains a model on all ranks; RankError if they do not have the same model and corpus."""
+    if group.size > 1:
+        words = "\n".join(map(str, model.wv.index_to_key)).encode("utf-8", "surrogatepass")
+        document = {
+            "class": type(model).__name__,
+            "number of words": len(model.wv),
+            "vocabulary": hashlib.sha256(words).hexdigest(),
+            **{name: getattr(model, name) for name in model.parameter_names() if name not in OWN},
+            "number of epochs": run.epochs,
+            "position": [run.epoch, run.tally.chunks, run.shared],
+        }
+        group.check_same("model", json.loads(json.dumps(document, default=str)))
+        if model._corpus[0] is not None:
+            check_shares(group, model._corpus[0])
+    return TogetherBackend(group, run, backend, model.layout(), as_files(*model._corpus), open_feed)
+
+
+class TogetherBackend(Backend):
+    """Trains this rank's copy of the tables by another backend, and exchanges the changes with the other ranks.
+
+    Parameters
+    ----------
+    group : Group
+        All ranks.
+    run : Run
+        The run; its ``shared`` says what has been trained of the epoch in which it was interrupted.
+    backend : Backend
+        What trains here.
+    layout : Layout
+        The layout of the model's tables.
+    corpus : (sentences, corpus_file)
+        The corpus; sentences are this rank's share of it.
+    open_feed : callable
+        Opens the corpus, or one piece of it, at an epoch, leaving out chunks.
+    """
+
+    def __init__(
+        self,
+        group: Group,
+        run: Run,
+        backend: Backend,
+        layout: Layout,
+        corpus: tuple[Any, Any],
+        open_feed: Callable[..., Feed],
+    ) -> None:
+        self.concurrent = backend.concurrent
+        self._group = group
+        self._run = run
+        self._inner = backend
+        self._open = open_feed
+        self._pieces = None
+        if corpus[1] is not None:
+            self._pieces = group.together(lambda: pieces_of(corpus[1]))
+            group.check_same("corpus", self._corpus_now())
+        self._counting = threading.Lock()
+        self._meeting = threading.Lock()
+        self._measured: dict[int, StepResult | None] = {}
+        self._ledger: Ledger | None = Ledger()  # None in an epoch that was begun by one process
+        self._in_epoch = False
+        self._broken = False
+        self._own = self._all = Tally()
+        self._since = 0
+        self._count_from(self._all, self._own)
+        self._check_position()
+        self._exchange = Exchange(group, shared_arrays(backend, layout)) if group.size > 1 else None
+
+    # What the loop asks of a backend
+
+    def prepare(self, chunk: Chunk) -> Any:
+        """Return what `step` takes for a chunk."""
+        return self._inner.prepare(chunk)
+
+    def threads(self, count: int) -> AbstractContextManager[None]:
+        """Let `step` compute with this many threads of its own."""
+        return self._inner.threads(count)
+
+    def step(self, chunk: Any, alpha: float, worker: int = 0) -> StepResult:
+        """Train on one chunk, at the learning rate that the words of all ranks call for."""
+        taken = getattr(chunk, "chunk", chunk)
+        result = self._inner.step(chunk, self._run.alpha(*self._position()), worker)
+        with self._counting:
+            self._own = self._own.plus(taken, result, self._measured.pop(worker, None))
+            self._since += taken.words
+            self._agreed = False
+            if self._ledger is not None:
+                self._ledger.trained(piece_of(taken.number)[0])
+        return result
+
+    def measure(self, chunk: Any, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk as the tables are, and change nothing."""
+        result = self._measured[worker] = self._inner.measure(chunk, worker)
+        return result
+
+    def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
+        """Return the loss of a chunk and its gradients; train nothing."""
+        return self._inner.gradients(chunk)
+
+    def arrays(self) -> dict[str, Any]:
+        """Return all trained arrays of this rank."""
+        return self._inner.arrays()
+
+    def state(self) -> dict[str, Array]:
+        """Return the optimiser's accumulators by name."""
+        return self._inner.state()
+
+    def synchronise(self) -> None:
+        """Bring the arrays of the ``KeyedDensities`` up to date with what this rank has."""
+        self._inner.synchronise()
+
+    def overall(self, tally: Tally) -> Tally:
+        """Return what all ranks have trained, as far as is known here."""
+        words, examples = self._position()
+        return Tally(
+            self._all.chunks,
+            words,
+            self._all.kept,
+            examples,
+            tally.seconds,
+            self._all.result,
+            self._all.at_rest,
+        )
+
+    def exchange_is_due(self) -> bool:
+        """Return whether this rank has trained as many words as it is to train between two rounds."""
+        return self._since >= settings.exchange_words
+
+    def exchange(self) -> None:
+        """Take the outcome of the last round, and start the next one."""
+        with self._meeting:
+            if self.exchange_is_due():  # unless it was done for a save in the meantime
+                self._meet()
+
+    def agree(self) -> None:
+        """Make all tables equal everywhere, with no worker at work here; the others do it when they next exchange."""
+        with self._meeting:
+            while self._in_epoch and not self._agreed:
+                self._meet(full=True)
+
+    def finish_epoch(self, tally: Tally) -> Tally:
+        """Wait until the others have trained their pieces too; return what all have trained."""
+        self._own = replace(self._own, seconds=tally.seconds)
+        with self._meeting:
+            while not self._ended:
+                self._meet(done=True)
+        self._in_epoch = False
+        return self._all
+
+    def give_up(self, error: BaseException) -> None:
+        """Tell the others why training ends here; after an interrupt all ranks end with equal tables."""
+        try:
+            if self._broken or isinstance(error, RankError) or not self._in_epoch:
+                return
+            if isinstance(error, RankInterrupt):
+                return
+            with self._meeting:
+                if isinstance(error, KeyboardInterrupt):
+                    while not self._stopped:
+                        self._meet(stop=True)
+                elif self._exchange is not None:
+                    if self._exchange.under_way:
+                        self._exchange.take()
+                    text = f"{type(error).__name__}: {error}"
+                    self._exchange.start(Report(self._numbers(), error=text))
+                    self._exchange.take()
+        except (RankError, RuntimeError):
+            pass  # they are not there any more: what ended training here is what matters
+        finally:
+            if self._exchange is not None:
+                self._exchange.close()
+
+    def close(self) -> None:
+        """End the exchange."""
+        if self._exchange is not None:
+            self._exchange.close()
+
+    # The pieces of this rank
+
+    def open_feed(self, epoch: int, start: int) -> Any:
+        """Open this rank's pieces of the corpus at an epoch, without what was trained of them before."""
+        run, group = self._run, self._group
+        before = run.tally
+        self._count_from(before, before if group.is_main else Tally())
+        self._in_epoch = True
+        if run.shared is None and start:  # one process began this epoch: one finishes it
+            self._ledger = None
+            if group.is_main:
+                return self._open(epoch, start)
+            return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
+        document = run.shared["ledger"] if run.shared else {"done": [], "begun": {}}
+        hand = self._hand(document)
+        own = {
+            "done": document["done"],
+            "begun": {p: c for p, c in document["begun"].items() if int(p) in hand},
+        }
+        self._ledger = Ledger(own)
+
+        def open_piece(piece: int, first: int) -> Feed:
+            part = None if self._pieces is None else self._pieces[piece]
+            return self._open(epoch, first, part, piece)
+
+        return PiecesFeed(hand, open_piece, self._ledger)
+
+    def _hand(self, document: dict[str, Any]) -> list[int]:
+        """Return the pieces that this rank trains of those that are left."""
+        done = set(document["done"])
+        if self._pieces is None:
+            return [] if self._group.rank in done else [self._group.rank]
+        left = [number for number in range(len(self._pieces)) if number not in done]
+        return deal([piece.size for piece in self._pieces], self._group.size, left)[self._group.rank]
+
+    def _corpus_now(self) -> dict[str, int]:
+        """Return how the corpus is cut, by which it is recognised."""
+        if self._pieces is None:
+            return {"shares": self._group.size}
+        return {"pieces": len(self._pieces), "bytes": sum(piece.size for piece in self._pieces)}
+
+    def _check_position(self) -> None:
+        """Raise ValueError if the epoch was begun on another corpus, or on other shares of it."""
+        if self._run.shared is None:
+            return
+        then, now = self._run.shared["corpus"], self._corpus_now()
+        if then == now:
+            return
+        if "shares" in then:
+            raise ValueError(
+                f"this epoch was begun by {then['shares']} ranks, each with sentences of its own: only as many can "
+                "finish it. With a corpus_file any number can"
+            )
+        raise ValueError(
+            f"the corpus is not the one that training was interrupted on: that had {then['pieces']} pieces of "
+            f"{then['bytes']:,} bytes, this has {now.get('pieces', 'no')} of {now.get('bytes', 0):,}"
+        )
+
+    # Meeting the others
+
+    def _count_from(self, everyone: Tally, own: Tally) -> None:
+        """Start counting: what all ranks and this one have trained of the epoch before."""
+        self._all = everyone
+        self._own = own
+        self._own_then = self._own_sent = (self._own.words, self._own.examples)
+        self._active = self._group.size  # ranks that have text left
+        self._since = 0  # words since the last round
+        self._full_next = False
+        self._agreed = False
+        self._ended = False
+        self._stopped = False
+
+    def _position(self) -> tuple[int, int]:
+        """Return how many words and examples of the epoch all ranks have trained, as this one must guess."""
+        (words, examples), active = self._own_then, self._active
+        return (
+            self._all.words + (self._own.words - words) * active,
+            self._all.examples + (self._own.examples - examples) * active,
+        )
+
+    def _meet(self, *, done: bool = False, full: bool = False, stop: bool = False) -> None:
+        """Take the outcome of the last round, and start the next; a full one is waited for."""
+        started = time.perf_counter()
+        try:
+            self._take_and_start(done, full, stop)
+        finally:
+            self._group.rounds += 1
+            self._group.seconds_waited += time.perf_counter() - started
+
+    def _take_and_start(self, done: bool, full: bool, stop: bool) -> None:
+        exchange, document = self._exchange, self._ledger.document() if self._ledger else None
+        self._since = 0
+        report = Report(self._numbers(), done, full, stop)
+        if exchange is None:
+            self._read([report], True)
+            self._settle([document])
+            return
+        try:
+            if exchange.under_way:
+                self._read(exchange.take(), False)
+            self._own_sent = (self._own.words, self._own.examples)
+            if self._full_next:
+                reports, documents = exchange.full(report, document)
+                self._read(reports, True)
+                self._settle(documents)
+            else:
+                exchange.start(report)
+        except RankError:
+            self._broken = True
+            raise
+        except RuntimeError as error:
+            self._broken = True
+            raise RankError(
+                f"rank {self._group.rank} has lost the other ranks, one of which has probably ended: {error}"
+            ) from error
+        if self._stopped and not stop:
+            raise RankInterrupt("another rank was interrupted")
+
+    def _numbers(self) -> list[float]:
+        """Return what this rank has trained, as numbers."""
+        own = self._own
+        sums = [value for part in (own.result, own.at_rest) for value in asdict(part).values()]
+        return [own.chunks, own.words, own.kept, own.examples, own.seconds, *sums]
+
+    def _read(self, reports: list[Report], full: bool) -> None:
+        """Learn from the reports of all ranks."""
+        for rank, report in enumerate(reports):
+            if report.error is not None and rank != self._group.rank:
+                raise RankError(f"rank {rank} failed: {report.error}")
+        self._all = _sum([_tally(report) for report in reports])
+        self._own_then = self._own_sent
+        self._active = max(1, sum(not report.done for report in reports))
+        done = all(report.done for report in reports)
+        stop = any(report.stop for report in reports)
+        self._full_next = not full and (done or stop or any(report.full for report in reports))
+        self._agreed = full
+        self._ended = full and done
+        self._stopped = full and stop
+
+    def _settle(self, documents: list[Any]) -> None:
+        """Note in the run what all ranks have trained, as the tables now are."""
+        if self._ledger is None:
+            return
+        self._run.shared = {
+            "corpus": self._corpus_now(),
+            "ledger": merged(documents),
+            "tally": asdict(self._all),
+        }
+
+
+def _sum(tallies: list[Tally]) -> Tally:
+    """Return what several ranks have trained, in the time that the slowest took."""
+    return Tally(
+        sum(tally.chunks for tally in tallies),
+        sum(tally.words for tally in tallies),
+        sum(tally.kept for tally in tallies),
+        sum(tally.examples for tally in tallies),
+        max(tally.seconds for tally in tallies),
+        sum((tally.result for tally in tallies), StepResult()),
+        sum((tally.at_rest for tally in tallies), StepResult()),
+    )
+
+
+def _tally(report: Report) -> Tally:
+    chunks, words, kept, examples, seconds, *sums = report.numbers
+    result, at_rest = (StepResult(part[0], part[1], part[2], int(part[3])) for part in (sums[:4], sums[4:]))
+    return Tally(int(chunks), int(words), int(kept), int(examples), seconds, result, at_rest)
+
+
+def shared_arrays(backend: Backend, layout: Layout) -> Shared:
+    """Return the arrays of a backend by how they are combined, which follows from the model's layout."""
+    arrays = {name: _tensor(array) for name, array in backend.arrays().items()}
+    kinds = {table.name.removeprefix(STATE).removeprefix("encoder."): table for table in layout}
+    rows: list[tuple[torch.Tensor, Rule]] = []
+    weights, means = [], []
+    for name, tensor in arrays.items():
+        kind = kinds.get(name)
+        if kind is not None and kind.per_word:
+            rule = total if kind.is_state else mean_of_changed if name == "log_variances" else adasum
+            rows.append((tensor, rule))
+        elif kind is not None and not kind.is_state:
+            weights.append(tensor)
+        else:
+            means.append(tensor)
+    return Shared(rows, weights, means)
+
+
+def _tensor(array: Any) -> torch.Tensor:
+    return torch.from_numpy(array) if isinstance(array, np.ndarray) else array.detach()

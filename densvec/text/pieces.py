@@ -1,0 +1,254 @@
+"""A corpus of files in pieces, which several processes share out among themselves."""
+
+from __future__ import annotations
+
+import glob
+import heapq
+import itertools
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from densvec.files.streams import is_plain, is_remote, local_path, open_binary
+from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.types import CorpusFile
+
+__all__ = [
+    "ByteRange",
+    "Piece",
+    "chunk_number",
+    "corpus_names",
+    "corpus_paths",
+    "deal",
+    "piece_of",
+    "pieces_of",
+    "recorded_paths",
+]
+
+#: Bytes of a piece: enough that opening one costs nothing, few enough that ranks end their epochs together.
+LEAST_BYTES, MOST_BYTES = 1 << 15, 1 << 24
+
+#: Pieces that a corpus is cut into if their sizes allow it.
+PIECES = 512
+
+#: Bits of a chunk's number that count the chunks of a piece; those above are the piece's own number.
+CHUNK_BITS = 24
+_CHUNKS = 1 << CHUNK_BITS
+
+
+def corpus_names(corpus_file: object) -> list[str]:
+    """Return what was given as a corpus file: one path, directory, glob or URI, or several; TypeError if it is no such.
+
+    Examples
+    --------
+    >>> corpus_names("a.txt")
+    ['a.txt']
+    >>> corpus_names(["b.txt.gz", "more/*.txt"])
+    ['b.txt.gz', 'more/*.txt']
+    """
+    if isinstance(corpus_file, (str, os.PathLike)):
+        return [os.fspath(corpus_file)]
+    if isinstance(corpus_file, (list, tuple)) and all(isinstance(p, (str, os.PathLike)) for p in corpus_file):
+        if not corpus_file:
+            raise ValueError("corpus_file is an empty list: give at least one path")
+        return [os.fspath(path) for path in corpus_file]
+    raise TypeError(
+        f"corpus_file must be a path (a file, a directory or a pattern such as 'texts/*.gz') or a list of paths, not "
+        f"{corpus_file!r}; pass an open file as LineSentence(file)"
+    )
+
+
+def corpus_paths(corpus_file: CorpusFile) -> list[str]:
+    """Return the files of a corpus in the order in which they are read.
+
+    A directory stands for the files in it and a pattern for those that match it, in alphabetical order; a list keeps
+    its order. A path that exists is never taken as a pattern.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> directory = Path(tempfile.mkdtemp())
+    >>> for name in ("b.txt", "a.txt", "c.gz"):
+    ...     _ = (directory / name).write_text("")
+    >>> [Path(path).name for path in corpus_paths(directory)]
+    ['a.txt', 'b.txt', 'c.gz']
+    >>> [Path(path).name for path in corpus_paths([directory / "c.gz", directory / "*.txt"])]
+    ['c.gz', 'a.txt', 'b.txt']
+    """
+    return [path for name in corpus_names(corpus_file) for path in _files(name)]
+
+
+def recorded_paths(corpus_file: CorpusFile) -> str | list[str]:
+    """Return what a model's file says about its corpus: the path of its file, or those of all its files.
+
+    Examples
+    --------
+    >>> recorded_paths("text.txt")
+    'text.txt'
+    >>> recorded_paths(["text.txt", "more.txt"])
+    ['text.txt', 'more.txt']
+    """
+    if isinstance(corpus_file, (str, os.PathLike)):
+        name = os.fspath(corpus_file)
+        paths = _files(name)
+        return name if paths == [name] else paths
+    return corpus_paths(corpus_file)
+
+
+def _files(name: str) -> list[str]:
+    if is_remote(name):
+        return [name]
+    path = local_path(name)
+    if os.path.isdir(path):
+        found = [entry.path for entry in os.scandir(path) if entry.is_file()]
+        if not found:
+            raise ValueError(f"corpus_file={name!r} is a directory without files")
+        return sorted(found)
+    if not os.path.lexists(path) and glob.has_magic(path):
+        found = [match for match in glob.glob(path, recursive=True) if os.path.isfile(match)]
+        if not found:
+            raise FileNotFoundError(f"corpus_file={name!r} matches no file")
+        return sorted(found)
+    return [name]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a corpus: a whole file, or the lines of a plain one that begin in a range of bytes."""
+
+    path: str
+    size: int  # in bytes, as they are on the disk
+    start: int = 0
+    stop: int | None = None  # None: the whole file
+
+    def reader(
+        self, *, errors: str = "replace", max_sentence_length: int = MAX_SENTENCE_LENGTH
+    ) -> TextReader:
+        """Return a reader of the piece."""
+        start, stop = 0, None
+        if self.stop is not None:
+            with open(local_path(self.path), "rb") as file:
+                start, stop = _line_start(file, self.start), _line_start(file, self.stop)
+
+        def open_piece() -> Any:
+            return open_binary(self.path) if stop is None else ByteRange(local_path(self.path), start, stop)
+
+        return TextReader(
+            [(self.path, open_piece)], errors=errors, max_sentence_length=max_sentence_length, offset=start
+        )
+
+
+class ByteRange:
+    """The bytes [start, stop) of a file, as a file."""
+
+    def __init__(self, path: str | os.PathLike[str], start: int, stop: int) -> None:
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
+        self._file.seek(start)
+        self._left = stop - start
+
+    def readinto(self, view: memoryview) -> int:
+        """Read into `view`; 0 at the end of the range."""
+        n = self._file.readinto(view[: max(0, self._left)]) or 0
+        self._left -= n
+        return n
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _line_start(file: IO[bytes], offset: int) -> int:
+    """Return where the first line begins that begins at a byte or behind it; the end if there is none."""
+    if offset == 0:
+        return 0
+    file.seek(offset - 1)
+    while block := file.read(1 << 16):
+        if b"\n" in block:
+            return file.tell() - len(block) + block.index(b"\n") + 1
+    return file.tell()
+
+
+def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[Piece]:
+    r"""Cut a corpus into pieces; which ones depends on its files alone.
+
+    Plain files are cut, where lines begin, into ranges of about equal size; compressed and remote ones stay whole.
+
+    Parameters
+    ----------
+    corpus_file : path or list of paths
+        The corpus, as `corpus_paths` takes it.
+    piece_bytes : int, optional
+        Size of a piece; by default what makes about 512 of the corpus, from 32 KiB to 16 MiB.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "text.txt"
+    >>> _ = path.write_text("one line\n" * 10)
+    >>> [(piece.start, piece.stop) for piece in pieces_of(path, piece_bytes=40)]
+    [(0, 30), (30, 60), (60, 90)]
+    """
+    paths = corpus_paths(corpus_file)
+    sizes = [0 if is_remote(path) else os.path.getsize(local_path(path)) for path in paths]
+    if piece_bytes is None:
+        piece_bytes = min(MOST_BYTES, max(LEAST_BYTES, sum(sizes) // PIECES))
+    pieces = []
+    for path, size in zip(paths, sizes, strict=True):
+        if not is_remote(path) and is_plain(path):
+            n = max(1, -(-size // piece_bytes))
+            bounds = [i * size // n for i in range(n + 1)]
+            pieces += [Piece(path, stop - start, start, stop) for start, stop in itertools.pairwise(bounds)]
+        else:
+            pieces.append(Piece(path, size))
+    return pieces
+
+
+def deal(sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None) -> list[list[int]]:
+    """Deal pieces: the largest first, each to the hand that has least; every hand is then put in order.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The sizes of all pieces.
+    hands : int
+        How many share them.
+    numbers : iterable of int, optional
+        Deal these only.
+
+    Examples
+    --------
+    >>> deal([10, 10, 10, 10, 10], 2)
+    [[0, 2, 4], [1, 3]]
+    >>> deal([30, 10, 10, 10], 2)
+    [[0], [1, 2, 3]]
+    """
+    wanted = range(len(sizes)) if numbers is None else numbers
+    dealt: list[list[int]] = [[] for _ in range(hands)]
+    loads = [(0, hand) for hand in range(hands)]
+    for number in sorted(wanted, key=lambda i: (-sizes[i], i)):
+        load, hand = heapq.heappop(loads)
+        dealt[hand].append(number)
+        heapq.heappush(loads, (load + max(1, sizes[number]), hand))
+    return [sorted(hand) for hand in dealt]
+
+
+def chunk_number(piece: int, chunk: int) -> int:
+    """Return the number of a chunk of a piece, unlike any other of the epoch: what is random depends on it.
+
+    The piece is added to the low bits too, so that every 16th chunk, which is measured, is not always a piece's first.
+
+    Examples
+    --------
+    >>> piece_of(chunk_number(3, 7))
+    (3, 7)
+    """
+    return piece << CHUNK_BITS | (chunk + piece) % _CHUNKS
+
+
+def piece_of(number: int) -> tuple[int, int]:
+    """Return piece and chunk of a number that `chunk_number` made."""
+    piece = number >> CHUNK_BITS
+    return piece, (number - piece) % _CHUNKS

@@ -1,0 +1,69 @@
+"""Adasum: a sum where changes have nothing in common, a mean where they are the same."""
+
+import pytest
+import torch
+
+from densvec.distributed.combine import adasum, adasum_blocks
+
+
+@pytest.fixture
+def changes():
+    return torch.randn(4, 6, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+def test_orthogonal_changes_are_added(ranks):
+    apart = torch.diag(torch.arange(1.0, ranks + 1))[:, None]  # one dimension for each rank
+    torch.testing.assert_close(adasum(apart), apart.sum(0))
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_equal_changes_are_made_once(changes, ranks):
+    torch.testing.assert_close(adasum(changes[:1].expand(ranks, -1, -1)), changes[0])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_a_change_of_one_rank_alone_is_made_whole(changes, ranks):
+    for rank in range(ranks):
+        alone = torch.zeros(ranks, 6, 5, dtype=torch.float64)
+        alone[rank] = changes[0]
+        torch.testing.assert_close(adasum(alone), changes[0])
+
+
+def test_two_ranks_may_change_places_and_units(changes):
+    pair = changes[:2]
+    torch.testing.assert_close(adasum(pair), adasum(pair.flip(0)))
+    torch.testing.assert_close(adasum(3 * pair), 3 * adasum(pair))
+
+
+def test_two_changes_never_come_to_more_than_both_together(changes):
+    for a, b in ((0, 1), (1, 2), (2, 3)):
+        pair = changes[[a, b]]
+        assert (adasum(pair).norm(dim=-1) <= pair.norm(dim=-1).sum(0) + 1e-12).all()
+
+
+def test_rows_are_combined_one_by_one(changes):
+    for row in range(changes.shape[1]):
+        torch.testing.assert_close(adasum(changes)[row], adasum(changes[:, row : row + 1])[0])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_blocks_are_rows_of_any_length(changes, ranks):
+    rows, columns = changes.shape[1:]
+    blocks = torch.arange(rows).repeat_interleave(columns)
+    flat = changes[:ranks].reshape(ranks, -1)
+    expected = adasum(changes[:ranks]).flatten()
+    torch.testing.assert_close(adasum_blocks(flat, blocks, rows), expected)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_owners_of_parts_of_a_block_come_to_the_same(changes, ranks):
+    """Each owner has some weights of all ranks; what `total` adds is what the others would."""
+    flat = changes[:ranks].reshape(ranks, -1)
+    blocks = torch.arange(3).repeat_interleave(10)
+    whole, seen = [], []
+    expected = adasum_blocks(flat, blocks, 3, lambda products: (seen.append(products), products)[1])
+    for part in (slice(0, 7), slice(7, 19), slice(19, 30)):
+        totals = iter(seen)
+        whole.append(adasum_blocks(flat[:, part], blocks[part], 3, lambda products, t=totals: next(t)))
+    torch.testing.assert_close(torch.cat(whole), expected)

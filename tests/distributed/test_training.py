@@ -1,0 +1,284 @@
+"""Training on several ranks: they end with one model, which has learnt what one process learns."""
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram, SkipGram, Word2Gauss
+from densvec.callbacks import Callback
+from densvec.datasets import toy_language
+from tests.distributed.ranks import run_ranks
+
+MODEL = {
+    "vector_size": 20,
+    "sample": 1e-2,
+    "alpha": 0.05,
+    "epochs": 10,
+    "workers": 1,
+    "batch_words": 500,
+}
+QUICK = {**MODEL, "epochs": 2, "vector_size": 8}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "toy.txt"
+    path.write_text("".join(" ".join(s) + "\n" for s in toy_language(5000)), encoding="utf-8")
+    return path
+
+
+def start(exchange_words=2000):
+    """Let ranks exchange often, and cut the small corpus into several pieces."""
+    from densvec import distributed
+    from densvec.text import pieces
+
+    pieces.LEAST_BYTES = 1 << 13
+    distributed.init(exchange_words=exchange_words, timeout=60)
+
+
+def everything(model):
+    """Return all that training gave, as bytes and numbers."""
+    arrays = {name: np.asarray(array).tobytes() for name, array in model._arrays().items()}
+    history = [(e.epoch, e.loss, e.hinge, e.kl, e.words, e.running_loss) for e in model.loss_history]
+    return arrays, history, (model.epochs_trained, model._run.tally.words)
+
+
+def train(corpus, kind="bsg", **options):
+    start()
+    kinds = {"bsg": BayesianSkipGram, "skipgram": SkipGram, "word2gauss": Word2Gauss}
+    return everything(kinds[kind](corpus_file=corpus, **{**QUICK, **options}))
+
+
+def train_kinds(corpus):
+    return {
+        "bsg": train(corpus),
+        "again": train(corpus),
+        "two workers": train(corpus, workers=2),
+        "skipgram": train(corpus, "skipgram"),
+        "word2gauss": train(corpus, "word2gauss"),
+        "diagonal": train(corpus, covariance="diagonal", alpha=0.02),
+        "torch": train(corpus, backend="torch", device="cpu", epochs=1),
+    }
+
+
+def save(corpus, path):
+    start()
+    from densvec import distributed
+
+    model = BayesianSkipGram(corpus_file=corpus, **MODEL)
+    if distributed.is_main():
+        model.save(path)
+    return everything(model)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_end_with_one_model_that_knows_senses_and_hypernyms(corpus, tmp_path, ranks):
+    results = run_ranks(save, ranks, corpus, tmp_path / "model.dv")
+    assert all(result == results[0] for result in results)
+    model = BayesianSkipGram.load(tmp_path / "model.dv")
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [entry.words for entry in model.loss_history] == [words] * 10
+    bird = model.infer_posterior("kiwi", "the flightless shy kiwi digs near the forest")
+    fruit = model.infer_posterior("kiwi", "the ripe fuzzy kiwi softens near the smoothie")
+    owl, apple = model.wv.density("owl"), model.wv.density("apple")
+    assert bird.kl(owl) < fruit.kl(owl)
+    assert fruit.kl(apple) < bird.kl(apple)
+    assert model.wv.generality("animal") > model.wv.generality("kakapo")
+
+
+def test_every_model_and_backend_ends_equal_on_all_ranks(corpus):
+    first, second = run_ranks(train_kinds, 2, corpus)
+    assert isinstance(first, dict), first
+    for kind in first:
+        assert first[kind] == second[kind], kind
+        assert all(np.isfinite(entry[1]) for entry in first[kind][1]), kind
+    assert first["again"] == first["bsg"]  # one worker on each rank: the same bits
+
+
+def test_one_rank_is_training_as_ever(corpus):
+    alone = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    under_torchrun = run_ranks(train, 1, corpus, environment=alone)
+    assert under_torchrun == [everything(BayesianSkipGram(corpus_file=corpus, **QUICK))]
+
+
+def opt_out(corpus):
+    start()
+    return everything(BayesianSkipGram(corpus_file=corpus, distributed=False, **QUICK))
+
+
+def test_opting_out_trains_on_each_rank_alone(corpus):
+    alone = everything(BayesianSkipGram(corpus_file=corpus, **QUICK))
+    assert run_ranks(opt_out, 2, corpus) == [alone, alone]
+
+
+def test_a_process_alone_cannot_insist_on_others():
+    with pytest.raises(RuntimeError, match="start the script with torchrun"):
+        BayesianSkipGram([["a", "b"]] * 9, min_count=1, distributed=True)
+
+
+def tiny(path):
+    start()
+    return everything(BayesianSkipGram(corpus_file=path, **{**QUICK, "min_count": 1, "sample": 0}))
+
+
+def test_a_corpus_smaller_than_the_ranks(tmp_path):
+    path = tmp_path / "tiny.txt"
+    path.write_text("a b c\nb c d\n", encoding="utf-8")
+    results = run_ranks(tiny, 3, path)
+    assert all(result == results[0] for result in results)
+    assert [entry[4] for entry in results[0][1]] == [6, 6]
+
+
+def shares(sentences, again):
+    start()
+    from densvec import distributed
+
+    own = sentences[distributed.rank() :: distributed.world_size()]
+    model = BayesianSkipGram(own, **QUICK)
+    result = everything(model)
+    if again:
+        model.train(own, total_examples=model.corpus_count, epochs=1)
+        return result, everything(model)
+    return result
+
+
+def test_shares_of_token_lists(corpus):
+    sentences = list(toy_language(1500))
+    (first, more), (second, also) = run_ranks(shares, 2, sentences, True)
+    assert first == second
+    assert more == also
+    assert [entry[4] for entry in more[1]] == [sum(map(len, sentences))] * 3
+
+
+def differ(corpus):
+    start()
+    from densvec import distributed
+
+    BayesianSkipGram(corpus_file=corpus, **{**QUICK, "seed": 1 + distributed.rank()})
+
+
+def test_ranks_with_different_models_are_told_so(corpus):
+    for name, text in run_ranks(differ, 2, corpus):
+        assert name == "RankError"
+        assert "rank 1 has another model than rank 0" in text
+        assert "seed is 2, not 1" in text
+
+
+class Trouble(Callback):
+    """Do something on one rank after a number of chunks."""
+
+    def __init__(self, rank, chunks, act):
+        self.rank, self.chunks, self.act = rank, chunks, act
+
+    def on_batch_end(self, model):
+        from densvec import distributed
+
+        if distributed.rank() == self.rank:
+            self.chunks -= 1
+            if not self.chunks:
+                self.act(model)
+
+
+def fail(model):
+    raise OSError("the disk is gone")
+
+
+def interrupt(model):
+    raise KeyboardInterrupt
+
+
+def broken(corpus):
+    start()
+    BayesianSkipGram(corpus_file=corpus, callbacks=[Trouble(1, 9, fail)], **QUICK)
+
+
+def test_an_error_on_one_rank_ends_all_with_its_sentence(corpus):
+    results = run_ranks(broken, 3, corpus)
+    assert [name for name, _ in results] == ["RankError", "OSError", "RankError"]
+    assert all("the disk is gone" in text for _, text in results)
+    assert "rank 1 failed" in results[0][1]
+
+
+def interrupted(corpus, path):
+    """Stop in the second epoch because of one rank; rank 0 saves, as `densvec train` does."""
+    start()
+    from densvec import distributed
+
+    model = BayesianSkipGram(**QUICK)
+    model.build_vocab(corpus_file=corpus)
+    try:
+        model.train(callbacks=[Trouble(1, 45, interrupt)])
+    except KeyboardInterrupt:
+        if distributed.is_main():
+            model.save(path)
+    return everything(model)[:2]
+
+
+def go_on(path):
+    start()
+    from densvec import distributed
+
+    model = distributed.load(BayesianSkipGram, path)
+    return everything(model.train())
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_any_number_of_ranks_goes_on_where_others_were_interrupted(corpus, stopped, ranks):
+    results = run_ranks(go_on, ranks, stopped)
+    assert all(result == results[0] for result in results)
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [entry[4] for entry in results[0][1]] == [words, words]  # nothing twice, nothing left out
+
+
+@pytest.fixture(scope="module")
+def stopped(corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("stopped") / "model.dv"
+    results = run_ranks(interrupted, 3, corpus, path)
+    assert all(result == results[0] for result in results)
+    assert len(results[0][1]) == 1, "it was to stop in the second epoch"
+    run = BayesianSkipGram.load(path)._run
+    assert run.shared is not None
+    assert run.tally.words > 0
+    return path
+
+
+def test_what_one_process_began_several_finish(corpus, tmp_path):
+    model = BayesianSkipGram(**QUICK)
+    model.build_vocab(corpus_file=corpus)
+    with pytest.raises(KeyboardInterrupt):
+        model.train(callbacks=[Trouble(0, 20, interrupt)])
+    model.save(tmp_path / "model.dv")
+    first, second = run_ranks(go_on, 2, tmp_path / "model.dv")
+    assert first == second
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [entry[4] for entry in first[1]] == [words, words]
+
+
+def checkpointed(corpus, path):
+    start()
+
+    def save(model):
+        model.save(path)
+
+    trouble = Trouble(0, 25, save)
+    return everything(BayesianSkipGram(corpus_file=corpus, callbacks=[trouble], **QUICK))
+
+
+def test_a_model_saved_by_rank_0_in_the_middle_can_go_on(corpus, tmp_path):
+    path = tmp_path / "middle.dv"
+    first, second = run_ranks(checkpointed, 2, corpus, path)
+    assert first == second
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [entry[4] for entry in first[1]] == [words, words]
+    run = BayesianSkipGram.load(path)._run
+    assert not run.finished
+    assert 0 < run.tally.words < words
+    (result,) = run_ranks(go_on, 1, path)
+    assert [entry[4] for entry in result[1]] == [words, words]
+
+
+def test_a_corpus_that_changed_in_the_middle_of_an_epoch_is_noticed(corpus, stopped, tmp_path):
+    copy = tmp_path / "copy.txt"
+    copy.write_text(corpus.read_text(encoding="utf-8")[: 1 << 16], encoding="utf-8")
+    model = BayesianSkipGram.load(stopped)
+    with pytest.raises(ValueError, match="not the one that training was interrupted on"):
+        model.train(corpus_file=copy, resume=True)
