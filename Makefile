@@ -19,7 +19,7 @@ help:  ## list the targets
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@ .venv/demo-installed
 
-demo: .venv/demo-installed  ## train a model and show densities in context (CORPUS=path: on your own text)
+demo: .venv/demo-installed  ## show the English model, train a model and show densities in context (CORPUS=path: on your own text)
 	$(BIN)/python examples/demo.py $(CORPUS)
 
 test: .venv/dev-installed  ## run the whole test suite

@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""Words as densities in a minute: train, look at a word in two contexts, order words by generality, draw.
+"""Words as densities in a minute: the English model, then a training: a word in two contexts, general words, pictures.
 
-    python examples/demo.py                 on a small generated language, in which a kiwi is a bird and a fruit
-    python examples/demo.py corpus.txt      on your own text, one sentence per line
+    python examples/demo.py                 trains on a small generated language, in which a kiwi is a bird and a fruit
+    python examples/demo.py corpus.txt      trains on your own text, raw or tokenised, and finds words of several senses
 
 `make demo` and `make demo CORPUS=corpus.txt` do the same, and install what is needed. Pictures go to demo/.
 """
@@ -20,9 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
+import densvec
 from densvec import BayesianSkipGram, Gaussian, KeyedDensities
-from densvec.corpora import LineSentence
+from densvec.corpora import LineSentence, RawText
 from densvec.datasets import toy_language
+from densvec.text.raw import looks_raw
 
 Occurrence = tuple[list[str], int]  # a sentence, and the position of a word in it
 
@@ -45,7 +47,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.corpus:
         show_own_text(args.corpus, args.out)
     else:
+        show_english(args.out)
         show_toy_language(args.sentences, args.out)
+
+
+ENGLISH = {
+    "bank": ("the bank raised its interest rates on loans", "they walked along the bank of the river"),
+    "star": ("the star of the film won an award for her role", "the light of a distant star"),
+    "plant": ("the plant produces electricity from coal", "the plant has yellow flowers and green leaves"),
+}
+
+
+def show_english(out: Path) -> None:
+    """Show the model that comes with densvec: nothing is trained."""
+    heading('The English model: densvec.load("english")')
+    started = time.perf_counter()
+    wv = densvec.load("english")
+    print(f"{wv} in {time.perf_counter() - started:.2f} s")
+    for word, sentences in ENGLISH.items():
+        print(f"\n  {word}")
+        for sentence in sentences:
+            options = {"topn": 6, "exclude_context": True, "exclude_inflections": True}
+            found = [other for other, _ in wv.substitutes(word, sentence, **options)]
+            print(f"    {sentence:50} {', '.join(found)}")
+    print(
+        "\n  what a violin may be a kind of: " + ", ".join(word for word, _ in wv.hypernyms("violin", topn=5))
+    )
+    print(
+        f"  general words are wide: instrument {wv.generality('instrument'):.1f}, violin {wv.generality('violin'):.1f}"
+    )
+    places = [(sentence.split(), sentence.split().index("bank")) for sentence in ENGLISH["bank"]]
+    draw(wv, "bank", places, out / "bank.png")
 
 
 def show_toy_language(sentences: int, out: Path) -> None:
@@ -53,7 +85,7 @@ def show_toy_language(sentences: int, out: Path) -> None:
     corpus = toy_language(sentences)
     heading(f"Training on {sentences:,} generated sentences")
     print("such as:", "; ".join(" ".join(sentence) for sentence in itertools.islice(corpus, 3)))
-    wv = train(BayesianSkipGram(**TOY_SETTINGS, workers=1), corpus=corpus).wv
+    wv = train(BayesianSkipGram(**TOY_SETTINGS, workers=1), corpus).wv
 
     fruit, bird = (
         next(o for o in corpus.occurrences("kiwi", 50) if o.sense == sense and len(o.sentence) > 7)
@@ -83,25 +115,29 @@ def show_hypernyms(wv: KeyedDensities, corpus: object) -> None:
 def show_own_text(path: str, out: Path) -> None:
     """Train on a file and show words of it whose meaning depends most on the context."""
     heading(f"Training on {path}")
-    wv = train(BayesianSkipGram(), corpus_file=path).wv
-    found = content_words(wv, occurrences(path, wv))
+    raw = looks_raw(RawText(path).sample())
+    if raw:
+        print("the text is not tokenised: its words are taken in lower case, sentence by sentence")
+    corpus = RawText(path) if raw else LineSentence(path)
+    wv = train(BayesianSkipGram(), corpus).wv
+    found = content_words(wv, occurrences(corpus, wv))
     heading("The widest and the narrowest of the frequent words")
     order = sorted(found, key=wv.generality)
     print("  wide:  ", ", ".join(order[:-11:-1]))
     print("  narrow:", ", ".join(order[:10]))
-    for i, (word, pair) in enumerate(most_spread(wv, found)):
+    for i, (word, groups) in enumerate(most_divided(wv, found)):
+        pair = [typical(wv, word, group) for group in groups]
         show_contexts(wv, word, pair, names=found)
+        show_difference(wv, word, groups, names=found)
         if i == 0:
             draw(wv, word, pair, out / f"{word}.png", names=found)
 
 
-def train(
-    model: BayesianSkipGram, corpus: Iterable[list[str]] | None = None, corpus_file: str | None = None
-) -> BayesianSkipGram:
+def train(model: BayesianSkipGram, corpus: Iterable[list[str]]) -> BayesianSkipGram:
     """Train with a progress bar and say how it went."""
     started = time.perf_counter()
-    model.build_vocab(corpus, corpus_file)
-    if corpus_file and model.corpus_total_words < 5_000_000:
+    model.build_vocab(corpus)
+    if model.vector_size == 100 and model.corpus_total_words < 5_000_000:
         # Little text: read it more often, and thin its frequent words less.
         model.epochs = min(30, max(5, 5_000_000 // max(model.corpus_total_words, 1)))
         model.sample = 1e-3
@@ -124,12 +160,14 @@ class Found:
     last_block: int = -1
 
 
-def occurrences(path: str, wv: KeyedDensities, most: int = 3000, keep: int = 60) -> dict[str, Found]:
+def occurrences(
+    corpus: Iterable[list[str]], wv: KeyedDensities, most: int = 3000, keep: int = 60
+) -> dict[str, Found]:
     """Return where the frequent words of a text occur, in its first 10 million words at most."""
     frequent = [word for word in wv.index_to_key[: most + 100] if word.isalpha() and len(word) > 2]
     found = {word: Found() for word in frequent[min(100, len(frequent) // 20) :]}
     words = 0
-    for sentence in LineSentence(path):
+    for sentence in corpus:
         for position, token in enumerate(sentence):
             place = found.get(token)
             if place is None:
@@ -155,24 +193,66 @@ def content_words(wv: KeyedDensities, found: dict[str, Found]) -> dict[str, list
     return {word: found[word].examples for word in order[: max(20, len(order) // 2)]}
 
 
-def most_spread(
+def most_divided(
     wv: KeyedDensities, found: dict[str, list[Occurrence]], n: int = 3
-) -> list[tuple[str, list[Occurrence]]]:
-    """Return the words whose posteriors fall into two groups most clearly, with an occurrence typical of each."""
+) -> list[tuple[str, list[list[Occurrence]]]]:
+    """Return the words whose posteriors fall into two groups far more clearly than by chance, and the groups."""
+    rng = np.random.default_rng(0)
     scored = []
-    for word, places in found.items():
-        posteriors = wv.infer_posteriors([(word, sentence, position) for sentence, position in places])
-        apart = posteriors[:, None].jeffreys(posteriors[None, :])  # (occurrences, occurrences)
-        ends = np.unravel_index(np.argmax(apart), apart.shape)
-        nearer = apart[:, ends].argmin(axis=1)
-        groups = [np.flatnonzero(nearer == side) for side in (0, 1)]
-        if min(map(len, groups)) < max(2, len(places) // 6):
-            continue  # one odd occurrence is not a sense
-        within = np.mean([apart[np.ix_(group, group)].mean() for group in groups])
-        between = apart[np.ix_(*groups)].mean()
-        typical = [places[group[apart[np.ix_(group, group)].sum(axis=1).argmin()]] for group in groups]
-        scored.append((float(between / (within + 1e-9)), word, typical))
-    return [(word, pair) for _, word, pair in sorted(scored, reverse=True)[:n]]
+    frequent = sorted((word for word in found if len(found[word]) >= 20), key=wv.get_index)[:500]
+    for word in frequent:
+        places = found[word]
+        means = wv.infer_posteriors([(word, *place) for place in places]).mean.astype(np.float64)
+        means -= means.mean(axis=0)
+        parts = np.linalg.svd(means, full_matrices=False)
+        points = parts[0][:, :8] * parts[1][:8]  # the eight directions in which they differ most
+        left, unity = divided(points)
+        if min(left.sum(), (~left).sum()) < len(places) // 6:
+            continue  # a few odd occurrences are not a sense
+        # Chance: points of one cloud with the same extent in every direction can be divided, too.
+        chance = [divided(rng.normal(size=points.shape) * points.std(axis=0))[1] for _ in range(10)]
+        scored.append(((np.mean(chance) - unity) / np.std(chance), word, left))
+    best = sorted(scored, key=lambda item: -item[0])[:n]
+    return [
+        (word, [[found[word][i] for i in np.flatnonzero(side)] for side in (left, ~left)])
+        for _, word, left in best
+    ]
+
+
+def divided(points: np.ndarray) -> tuple[np.ndarray, float]:
+    """Divide points into two groups (2-means); return who is in the first, and how much of their spread is left."""
+    left = points[:, 0] > 0
+    for _ in range(5):
+        if left.all() or not left.any():
+            break
+        centres = points[left].mean(axis=0), points[~left].mean(axis=0)
+        away = [np.square(points - centre).sum(axis=1) for centre in centres]
+        left = away[0] < away[1]
+    within = sum(
+        np.square(group - group.mean(axis=0)).sum() for group in (points[left], points[~left]) if len(group)
+    )
+    return left, float(within / np.square(points - points.mean(axis=0)).sum())
+
+
+def typical(wv: KeyedDensities, word: str, group: list[Occurrence]) -> Occurrence:
+    """Return the occurrence whose posterior is nearest to the middle of its group."""
+    means = wv.infer_posteriors([(word, *place) for place in group]).mean
+    return group[int(np.square(means - means.mean(axis=0)).sum(axis=1).argmin())]
+
+
+def show_difference(
+    wv: KeyedDensities, word: str, groups: list[list[Occurrence]], names: Collection[str], topn: int = 8
+) -> None:
+    """Print the words that are near to one group of occurrences and not to the other."""
+    keys = [name for name in names if name in wv and name != word]
+    middles = [wv.infer_posteriors([(word, *place) for place in group]).mean.mean(axis=0) for group in groups]
+    units = [wv.vectors[[wv.get_index(key) for key in keys]] @ (m / np.linalg.norm(m)) for m in middles]
+    lengths = np.linalg.norm(wv.vectors[[wv.get_index(key) for key in keys]], axis=1)
+    cosines = [unit / lengths for unit in units]
+    print("  what differs between the two groups:")
+    for group, own, other in zip(groups, cosines, cosines[::-1], strict=True):
+        order = np.argsort(other - own, kind="stable")[:topn]
+        print(f"      {len(group):3} occurrences   {', '.join(keys[i] for i in order)}")
 
 
 def show_contexts(
