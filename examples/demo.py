@@ -199,7 +199,8 @@ def most_divided(
     """Return the words whose posteriors fall into two groups far more clearly than by chance, and the groups."""
     rng = np.random.default_rng(0)
     scored = []
-    frequent = sorted((word for word in found if len(found[word]) >= 20), key=wv.get_index)[:500]
+    enough = min(20, max(map(len, found.values()), default=0))
+    frequent = sorted((word for word in found if len(found[word]) >= enough), key=wv.get_index)[:500]
     for word in frequent:
         places = found[word]
         means = wv.infer_posteriors([(word, *place) for place in places]).mean.astype(np.float64)
@@ -207,7 +208,7 @@ def most_divided(
         parts = np.linalg.svd(means, full_matrices=False)
         points = parts[0][:, :8] * parts[1][:8]  # the eight directions in which they differ most
         left, unity = divided(points)
-        if min(left.sum(), (~left).sum()) < len(places) // 6:
+        if min(left.sum(), (~left).sum()) < max(2, len(places) // 6):
             continue  # a few odd occurrences are not a sense
         # Chance: points of one cloud with the same extent in every direction can be divided, too.
         chance = [divided(rng.normal(size=points.shape) * points.std(axis=0))[1] for _ in range(10)]
