@@ -23,10 +23,6 @@ _SCAN_ENTRIES = 1 << 20
 """Numbers that are worth a thread when one density is compared with a diagonal table."""
 
 
-_TRIAL = 1 << 12
-"""Rows that are scored first when only the nearest of all are sought, to know how near these are."""
-
-
 class Terms(NamedTuple):
     """What the divergences need of some spherical densities, (n,) each."""
 
@@ -127,11 +123,8 @@ class DensityTable:
             array is not None and array.dtype == np.float32 and array.flags.c_contiguous for array in arrays
         )
 
-    def scan(self, q: Gaussian, rows: slice, nearest: int | None = None) -> Floats:
-        """Return KL[q‖row] of some rows of a diagonal table, but for the terms that are q's alone, in float64.
-
-        If only the `nearest` ones are needed, it is infinity for most others.
-        """
+    def scan(self, q: Gaussian, rows: slice) -> Floats:
+        """Return KL[q‖row] of some rows of a diagonal table, but for the terms that are q's alone, in float64."""
         from densvec.native._scan import kl_scores
 
         assert self._log_variances is not None
@@ -139,20 +132,13 @@ class DensityTable:
         variance = np.ascontiguousarray(np.broadcast_to(q.variance[0], mean.shape), dtype=np.float32)
         scores = np.empty(rows.stop - rows.start, dtype=np.float32)
 
-        limit = np.inf
-
         def score(part: slice) -> None:
             assert self._log_variances is not None
             given = slice(rows.start + part.start, rows.start + part.stop)
-            kl_scores(mean, variance, self.means[given], self._log_variances[given], scores[part], limit)
+            kl_scores(mean, variance, self.means[given], self._log_variances[given], scores[part])
 
-        done = 0
-        if nearest is not None and nearest < _TRIAL < len(scores):
-            # The nearest rows of a part of the table are as far away as the nearest of all can be.
-            score(slice(0, _TRIAL))
-            limit, done = float(np.partition(scores[:_TRIAL], nearest - 1)[nearest - 1]), _TRIAL
         parts = row_blocks(
-            done, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8)
+            0, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8)
         )
         if len(parts) == 1:
             score(parts[0])

@@ -53,8 +53,7 @@ class Metric:
         (products, query variances, row variances): what is left to do to the products, in place, of a metric in
         which queries and rows cannot be separated.
     scan : callable, optional
-        What `diagonal` gives, for one query and in one pass over a table that can be scanned. Told how many of
-        the nearest rows are needed, it may give infinity for the others.
+        What `diagonal` gives, for one query and in one pass over a table that can be scanned.
     squared : bool
         Whether `spherical` and `diagonal` give the square of the distance.
     non_negative : bool
@@ -66,7 +65,7 @@ class Metric:
     diagonal: Callable[[Gaussian, DensityTable, slice], tuple[Floats, Floats]]
     linear: Callable[[int, Queries, Floats, Terms], Columns]
     finish: Callable[[Floats, Floats, Floats], None] | None = None
-    scan: Callable[[Gaussian, DensityTable, slice, int | None], tuple[Floats, Floats]] | None = None
+    scan: Callable[[Gaussian, DensityTable, slice], tuple[Floats, Floats]] | None = None
     squared: bool = False
     non_negative: bool = True
 
@@ -170,12 +169,9 @@ def _kl_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats,
     return 0.5 * values, by_variance + by_mean + np.abs(logs) + d
 
 
-def _kl_scan(
-    q: Gaussian, table: DensityTable, rows: slice, nearest: int | None = None
-) -> tuple[Floats, Floats]:
-    scores, own = table.scan(q, rows, nearest)[None], 0.5 * (q.log_determinant[:, None] + q.dimension)
-    magnitude = np.abs(scores) + np.abs(own)
-    return scores - own, np.where(np.isfinite(magnitude), magnitude, 0.0)
+def _kl_scan(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
+    scores, own = table.scan(q, rows)[None], 0.5 * (q.log_determinant[:, None] + q.dimension)
+    return scores - own, np.abs(scores) + np.abs(own)
 
 
 def _reverse_kl_diagonal(q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:

@@ -62,17 +62,9 @@ def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
 
 
 def distances(
-    q: Gaussian,
-    table: DensityTable,
-    metric: str,
-    start: int = 0,
-    stop: int | None = None,
-    *,
-    nearest: int | None = None,
+    q: Gaussian, table: DensityTable, metric: str, start: int = 0, stop: int | None = None
 ) -> Floats:
     """Return the distances between each density of `q` and the rows of `table` from `start` to `stop`.
-
-    If only the `nearest` rows of each are needed, the distance of others may be infinity instead.
 
     Returns
     -------
@@ -84,7 +76,7 @@ def distances(
     result = np.empty((len(q), max(stop - start, 0)), dtype=np.float64)
     if not result.size:
         return result
-    for rows, values, doubtful in _blocks(q, table, form, start, stop, np.float64, nearest):
+    for rows, values, doubtful in _blocks(q, table, form, start, stop, np.float64):
         if form.non_negative and doubtful is not None:
             _repair(values, doubtful, q, table, form, rows.start)
         if form.squared:
@@ -130,13 +122,7 @@ def _batch(density: Gaussian) -> Gaussian:
 
 
 def _blocks(
-    q: Gaussian,
-    table: DensityTable,
-    form: Metric,
-    start: int,
-    stop: int,
-    dtype: npt.DTypeLike,
-    nearest: int | None = None,
+    q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, dtype: npt.DTypeLike
 ) -> Iterator[Compared]:
     """Yield blocks of rows, their distances from all of `q`, and where rounding may have spoilt these."""
     if q.dimension != table.dimension:
@@ -146,7 +132,7 @@ def _blocks(
     if q.is_spherical and table.is_spherical:
         yield from _spherical_blocks(q, table, form, start, stop, caution, np.dtype(dtype))
     else:
-        yield from _diagonal_blocks(q, table, form, start, stop, caution, nearest)
+        yield from _diagonal_blocks(q, table, form, start, stop, caution)
 
 
 def _spherical_blocks(
@@ -182,20 +168,13 @@ def _spherical_blocks(
 
 
 def _diagonal_blocks(
-    q: Gaussian,
-    table: DensityTable,
-    form: Metric,
-    start: int,
-    stop: int,
-    caution: float,
-    nearest: int | None,
+    q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, caution: float
 ) -> Iterator[Compared]:
+    compare, blocks = form.diagonal, row_blocks(start, stop, max(len(q), table.dimension), 2 * BLOCK_ENTRIES)
     if form.scan is not None and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
-        values, magnitude = form.scan(q, table, slice(start, stop), nearest)
-        yield slice(start, stop), values, values <= caution * magnitude
-        return
-    for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * BLOCK_ENTRIES):
-        values, magnitude = form.diagonal(q, table, rows)
+        compare, blocks = form.scan, [slice(start, stop)]
+    for rows in blocks:
+        values, magnitude = compare(q, table, rows)
         yield rows, values, values <= caution * magnitude
 
 

@@ -95,15 +95,14 @@ class Search(Lookup):
         start, stop, _ = slice(clip_start, clip_end).indices(len(self.vectors))
         if indexer is not None and topn is not None:
             return self._ask_indexer(indexer, query, metric, topn)
-        asked = {int(self.get_index(key)) for key in query.keys}
-        count = None if topn is None else topn + len(asked) + (0 if metric == "cosine" else _SPARE)
         if metric == "cosine":
             scores = self._cosines(self._mean_of_query(query), slice(start, stop))
         else:
-            scores = self._density_scores(query, metric, start, stop, count)
-        if topn is None or count is None:
+            scores = self._density_scores(query, metric, start, stop)
+        if topn is None:
             return scores
-        rows = best(scores, count)
+        asked = {int(self.get_index(key)) for key in query.keys}
+        rows = best(scores, topn + len(asked) + (0 if metric == "cosine" else _SPARE))
         found, values = start + rows, scores[rows]
         if metric != "cosine" and len(query.items) == 1:
             found, values = self._rescored(self._one_density(query.items[0]), query.signs[0], metric, found)
@@ -304,19 +303,12 @@ class Search(Lookup):
         variances = [np.broadcast_to(density.variance, density.mean.shape) for density in densities]
         return Gaussian(means, np.array(variances, dtype=means.dtype))
 
-    def _density_scores(
-        self, query: Query, metric: str, start: int, stop: int, count: int | None = None
-    ) -> Floats:
-        """Return the scores of the rows against the densities of a query, in float64.
-
-        If only the `count` highest are needed, others may be minus infinity.
-        """
+    def _density_scores(self, query: Query, metric: str, start: int, stop: int) -> Floats:
+        """Return the scores of the rows against the densities of a query, in float64."""
         find_metric(metric)
         if not query.items:
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
-        nearest = count if len(query.items) == 1 and query.signs[0] > 0 else None
-        q, table = self._densities(query.items), self._density_table()
-        values = distances(q, table, metric, start, stop, nearest=nearest)
+        values = distances(self._densities(query.items), self._density_table(), metric, start, stop)
         weights = np.array(query.signs) / np.abs(query.signs).sum()
         scores: Floats = values[0] * weights[0] if len(weights) == 1 else weights @ values
         return np.subtract(0.0, scores, out=scores)

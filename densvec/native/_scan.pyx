@@ -1,25 +1,19 @@
 """One diagonal density against all rows of a table, in one pass: no array as large as the table is made."""
 
 from libc.limits cimport INT_MAX
-from libc.math cimport INFINITY, fabs, log
 from libc.stdlib cimport free, malloc
 
 from densvec.native._vector cimport REAL, best_instruction_set, loops_of
 
-cdef enum:
-    STRETCH = 32  # dimensions after which a row that is too far away is left
-
 
 def kl_scores(const REAL[::1] mean, const REAL[::1] variance, const REAL[:, ::1] means,
-              const REAL[:, ::1] log_variances, REAL[::1] scores,  # OUT: scores
-              double limit=INFINITY):
+              const REAL[:, ::1] log_variances, REAL[::1] scores):  # OUT: scores
     """Set each row's score to KL[q ‖ row] but for what is q's alone.
 
-    That is 1/2 sum((v_q + (mean_q - mean)^2) / v + log v), in which a dimension adds at least 1/2 (1 + log v_q),
-    whatever the row. So a row is left, with the score infinity, as soon as that is enough to bring it above `limit`.
+    That is 1/2 sum((v_q + (mean_q - mean)^2) / v + log v).
     Holds no GIL: threads may score different rows at once.
     """
-    cdef Py_ssize_t rows = means.shape[0], size = means.shape[1], i, d
+    cdef Py_ssize_t rows = means.shape[0], size = means.shape[1], i
     if not rows or not size:
         scores[:] = 0
         return
@@ -31,32 +25,13 @@ def kl_scores(const REAL[::1] mean, const REAL[::1] variance, const REAL[:, ::1]
     if scores.shape[0] != rows:
         raise ValueError(f"{rows} rows need as many scores, not {scores.shape[0]}")
     loops = loops_of(best_instruction_set())
-    cdef int stretch = <int> min(size, STRETCH if limit < INFINITY else size), count
-    cdef REAL* precision = <REAL*> malloc(stretch * sizeof(REAL))
-    cdef double* least = <double*> malloc((size + 1) * sizeof(double))  # that the dimensions from d on add
-    cdef double score
-    if precision == NULL or least == NULL:
-        free(precision)
-        free(least)
+    cdef REAL* precision = <REAL*> malloc(size * sizeof(REAL))
+    if precision == NULL:
         raise MemoryError
     with nogil:
-        least[size] = 0
-        for d in range(size - 1, -1, -1):
-            least[d] = least[d + 1] + (1 + log(variance[d])) / 2
-        limit += 1e-5 * (fabs(limit) + fabs(least[0]) + size)  # more than rounding adds to a score
         for i in range(rows):
-            score = 0
-            d = 0
-            while d < size:
-                count = <int> min(stretch, size - d)
-                loops.precisions(precision, &log_variances[i, d], count)
-                score += loops.score_diagonal(
-                    &means[i, d], &log_variances[i, d], precision, &mean[d], &variance[d], count
-                )
-                d += count
-                if score + least[d] > limit:
-                    score = INFINITY
-                    break
-            scores[i] = <REAL> score
+            loops.precisions(precision, &log_variances[i, 0], <int> size)
+            scores[i] = loops.score_diagonal(
+                &means[i, 0], &log_variances[i, 0], precision, &mean[0], &variance[0], <int> size
+            )
     free(precision)
-    free(least)
