@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := setup.py pyproject.toml constraints.txt $(foreach kind,pyx pxd h,$(wildcard densvec/*.$(kind) densvec/*/*.$(kind)))
 
-.PHONY: demo test test-browser test-matrix test-lowest lint docs bench sanitize races fuzz fuzz-native wheel warnings clean
+.PHONY: demo test test-browser test-matrix test-lowest lint docs bench sanitize races fuzz fuzz-native soak wheel warnings clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -64,9 +64,14 @@ races: .venv/dev-installed  ## list the data races of a training run with two wo
 	cd build/races && LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" TSAN_OPTIONS="exitcode=0 history_size=4" \
 	$(CURDIR)/$(BIN)/python -c "$(TRAIN)" 2>&1 | sed -n 's/.*SUMMARY: ThreadSanitizer: data race.* in //p' | sort | uniq -c
 
-fuzz: .venv/dev-installed  ## look for files that break the loader, and for text that breaks reading (SECONDS=600 for each)
+fuzz: .venv/dev-installed  ## look for files that break the loader, text that breaks reading, calls that spoil a model (SECONDS=600 each)
 	$(BIN)/python -m tests.files.fuzz --seconds $(or $(SECONDS),600)
 	$(BIN)/python -m tests.text.fuzz --seconds $(or $(SECONDS),600)
+	$(BIN)/python -m tests.model.fuzz --seconds $(or $(SECONDS),600)
+
+soak: .venv/dev-installed  ## train, ask, save, load, grow and interrupt at random for a long time (MINUTES=30), then 10,000 interrupts
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),30)
+	$(BIN)/python -m tests.model.interrupts --count $(or $(INTERRUPTS),10000)
 
 # Needs Clang, and for the loader atheris, which has wheels for Linux only and is not among the dev requirements.
 fuzz-native: .venv/dev-installed  ## the same guided by coverage: libFuzzer on the C code that reads text, atheris on the loader

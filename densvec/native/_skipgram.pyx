@@ -70,7 +70,6 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
     cdef int D = step.size, k
     cdef REAL rate = step.rate
     cdef size_t target
-    cdef double total = 0
     loops = step.loops
     vector = step.tables.vectors + centre * D
     rows = step.scratch.rows
@@ -85,9 +84,7 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
         into[k] = step.into.contexts + target * D
         rows[k] = step.tables.contexts + target * D
     loops.dots(odds, rows, vector, count, D)
-    for k in range(count):
-        total += odds[k]
-    if not isfinite(total):
+    if not isfinite(loops.dot(odds, odds, count)):
         return INFINITY
     for k in range(positives):
         odds[k] = -odds[k]
