@@ -68,7 +68,12 @@ def _meet() -> Group:
         ) from error
     timeout = timedelta(seconds=settings.timeout)
     if not dist.is_initialized():
-        dist.init_process_group("gloo", timeout=timeout)
+        from torch.distributed.rendezvous import rendezvous
+
+        store, rank, size = next(rendezvous("env://", timeout=timeout))
+        # A store that outlives a restart has the addresses of ranks that are gone.
+        store = dist.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+        dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=timeout)
         atexit.register(_part)
     # Our own connections: those of the user's group may be NCCL's, and may be in use by another thread.
     return Group(dist.new_group(backend="gloo", timeout=timeout), dist.get_rank(), dist.get_world_size())
