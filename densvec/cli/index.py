@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"index": args.output, "occurrences": len(found), "sentences": found.sentence_count})
     else:
-        print(f"{args.output}: {len(found):,} occurrences of {len(words):,} words")
+        print(f"{args.output}: {len(found):,} occurrences of {len(words):,} word{'s' * (len(words) != 1)}")
 
 
 def _sentences(source: dict[str, Any], lower: bool) -> Iterable[list[str]]:
