@@ -240,7 +240,7 @@ class TestDamage:
             (b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00", "a pickle"),
             (b"PK\x03\x04" + bytes(30), "a zip archive"),
             (b"\x93NUMPY\x01\x00" + bytes(30), ".npy"),
-            (b"3 4\nthe 1 2 3 4\n", "not a safetensors file"),
+            (b"3 4\nthe 1 2 3 4\n", "vectors in the word2vec format"),
             (b"", "truncated, or not a safetensors file"),
         ],
     )
