@@ -193,27 +193,33 @@ class TogetherBackend(Backend):
         return self._all
 
     def give_up(self, error: BaseException) -> None:
-        """Tell the others why training ends here; after an interrupt all ranks end with equal tables."""
+        """Tell the others why training ends here; after an interrupt all ranks end with equal tables.
+
+        RankError if they cannot: then the model is this rank's own, at no position, and is not to be saved.
+        """
+        told = isinstance(error, (RankError, RankInterrupt)) or not self._in_epoch
         try:
-            if self._broken or isinstance(error, RankError) or not self._in_epoch:
-                return
-            if isinstance(error, RankInterrupt):
-                return
-            with self._meeting:
-                if isinstance(error, KeyboardInterrupt):
-                    while not self._stopped:
-                        self._meet(stop=True)
-                elif self._exchange is not None:
-                    if self._exchange.under_way:
-                        self._exchange.take()
-                    text = f"{type(error).__name__}: {error}"
-                    self._exchange.start(Report(self._numbers(), error=text))
-                    self._exchange.take()
+            if not told and not self._broken:
+                with self._meeting:
+                    self._tell(error)
         except (RankError, RuntimeError):
-            pass  # they are not there any more: what ended training here is what matters
+            self._broken = True
         finally:
-            if self._exchange is not None:
-                self._exchange.close()
+            self.close()
+        if not told and self._broken and isinstance(error, KeyboardInterrupt):
+            raise RankError(
+                "interrupted, and the other ranks have ended: the model is that of the last checkpoint"
+            ) from error
+
+    def _tell(self, error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            while not self._stopped:
+                self._meet(stop=True)
+        elif self._exchange is not None:
+            if self._exchange.under_way:
+                self._exchange.take()
+            self._exchange.start(Report(self._numbers(), error=f"{type(error).__name__}: {error}"))
+            self._exchange.take()
 
     def close(self) -> None:
         """End the exchange."""
