@@ -12,10 +12,18 @@ from scipy.special import ndtr
 
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
+from densvec.keyed.hypernymy import unit_rows
 from densvec.keyed.search import Found
+from densvec.pairwise import row_blocks
 from densvec.types import Floats, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
+
+_NEAREST = 10
+"""Neighbours that tell how sure a word's place is."""
+
+_LANDMARKS = 10_000
+"""The most frequent shared words, among which neighbours are looked for."""
 
 _ANCHORS = 5000
 """Shared words, the most frequent ones, that two spaces are laid over each other by."""
@@ -29,7 +37,7 @@ class Shift:
     ----------
     word : str
     shift : float
-        The divergence of its two densities.
+        How far it has moved, by the metric of the comparison.
     score : float
         How unusual that is among words of like frequency, in standard deviations.
     p_value : float
@@ -54,22 +62,24 @@ class ModelComparison:
     Attributes
     ----------
     words : list of str
-        The words of both, the most frequent first.
+        The words asked about, by default all that both know, the most frequent first.
     first, second : KeyedDensities
-        Their densities in the space of the first model.
+        The densities of the words that both know, in the space of the first model.
     shifts, scores, p_values : numpy.ndarray
         Of each word.
     """
 
     def __init__(
         self,
+        words: list[str],
         first: KeyedDensities,
         second: KeyedDensities,
         shifts: Floats,
         scores: Floats,
         models: tuple[KeyedDensities, KeyedDensities],
     ) -> None:
-        self.words: list[str] = first.index_to_key
+        self.words = words
+        self._places = {word: place for place, word in enumerate(words)}
         self.first, self.second = first, second
         self.shifts = shifts
         self.scores = scores
@@ -93,9 +103,9 @@ class ModelComparison:
 
     def __getitem__(self, word: str) -> Shift:
         """Return how far a word has moved."""
-        if word not in self.first:
+        if word not in self._places:
             raise KeyError(f"{word!r} is not among the {len(self):,} words that both models know well enough")
-        row = self.first.get_index(word)
+        row = self._places[word]
         a, b = self._models
         return Shift(
             word,
@@ -128,7 +138,8 @@ class ModelComparison:
 def align(a: KeyedDensities, b: KeyedDensities, words: Sequence[str]) -> tuple[Floats, float]:
     """Return the rotation and the scale that bring the means of `b` nearest to those of `a`.
 
-    Orthogonal Procrustes on the given words: b's vectors times the rotation times the scale.
+    Orthogonal Procrustes on the given words: b's vectors times the rotation times the scale. For the rotation the
+    words count the same, whatever the lengths of their means.
 
     Examples
     --------
@@ -137,8 +148,14 @@ def align(a: KeyedDensities, b: KeyedDensities, words: Sequence[str]) -> tuple[F
     (True, 1.0)
     """
     target, source = a[words].astype(np.float64), b[words].astype(np.float64)
-    left, values, right = np.linalg.svd(source.T @ target)
-    return left @ right, float(values.sum() / (source**2).sum())
+    left, _, right = np.linalg.svd(_directions(source).T @ _directions(target))
+    rotation: Floats = left @ right
+    return rotation, float(((source @ rotation) * target).sum() / (source**2).sum())
+
+
+def _directions(means: Floats) -> Floats:
+    """Return the directions of means from their common centre."""
+    return unit_rows(means - means.mean(axis=0))
 
 
 def compare(
@@ -147,14 +164,15 @@ def compare(
     *,
     words: Iterable[str] | None = None,
     min_count: int = 20,
-    metric: str = "jeffreys",
+    metric: str = "neighbours",
     anchors: int = _ANCHORS,
     null: tuple[Any, Any] | None = None,
 ) -> ModelComparison:
     """Bring two models into one space and say how far each word that both know has moved.
 
-    A word's shift is the divergence between its two densities. Rare words move more than frequent ones by
-    chance, so a shift is judged against those of words of like frequency: most words of two decades or two
+    A word has moved if its mean in one model is far from its mean in the other, the more so if other words are
+    near: where the neighbours are far, too, a model is unsure of the place. Rare words move more than frequent ones
+    by chance, so a shift is judged against those of words of like frequency: most words of two decades or two
     newspapers have not changed, and how far they seem to move is what training on different text does anyway.
     With `null`, two models of the same kind of text are asked for that instead.
 
@@ -165,9 +183,10 @@ def compare(
     words : iterable of str, optional
         Only these words; by default all that both know.
     min_count : int, optional
-        A word must have occurred so often in both.
-    metric : {"jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
-        The divergence.
+        A word must have occurred this often in both.
+    metric : {"neighbours", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
+        ``"neighbours"``: half the mean cosine of a word to the ten words nearest to it in the other model, minus the
+        cosine to itself there. The others are divergences between its two densities.
     anchors : int, optional
         How many shared words, the most frequent ones, the two spaces are laid over each other by.
     null : (model, model), optional
@@ -187,25 +206,31 @@ def compare(
         raise ValueError(
             f"the models have {a.vector_size} and {b.vector_size} dimensions: train both with the same vector_size"
         )
-    first, second, counts = _in_one_space(a, b, words, min_count, anchors)
+    first, second, counts = _in_one_space(a, b, min_count, anchors)
     shifts = _shifts(first, second, metric)
     if null is None:
-        scores = _unusual(shifts, counts, shifts, counts)
+        scores = _unusual(shifts, counts, shifts, counts, metric)
     else:
         c, d = (getattr(model, "wv", model) for model in null)
-        quiet = _in_one_space(c, d, None, min_count, anchors)
-        scores = _unusual(shifts, counts, _shifts(quiet[0], quiet[1], metric), quiet[2])
-    return ModelComparison(first, second, shifts, scores, (a, b))
+        quiet = _in_one_space(c, d, min_count, anchors)
+        scores = _unusual(shifts, counts, _shifts(quiet[0], quiet[1], metric), quiet[2], metric)
+    names: list[str] = first.index_to_key
+    if words is not None:
+        asked = set(words)
+        rows = np.array([row for row, name in enumerate(names) if name in asked], dtype=np.int64)
+        if not len(rows):
+            raise KeyError(f"none of the words asked for occurs {min_count} times in both corpora")
+        names, shifts, scores = [names[row] for row in rows], shifts[rows], scores[rows]
+    return ModelComparison(names, first, second, shifts, scores, (a, b))
 
 
 def _in_one_space(
-    a: KeyedDensities, b: KeyedDensities, words: Iterable[str] | None, min_count: int, anchors: int
+    a: KeyedDensities, b: KeyedDensities, min_count: int, anchors: int
 ) -> tuple[KeyedDensities, KeyedDensities, Floats]:
     """Return the shared words of two models in the space of the first, and how often they occur in the rarer."""
     counts_a, counts_b = (
         np.asarray(wv.expandos.get("count", np.full(len(wv), min_count)), dtype=np.float64) for wv in (a, b)
     )
-    asked = None if words is None else set(words)
     shared = [
         (min(counts_a[row], counts_b[b.key_to_index[word]]), word)
         for word, row in a.key_to_index.items()
@@ -219,12 +244,8 @@ def _in_one_space(
         )
     frequent.sort(key=lambda pair: -pair[0])
     names = [word for _, word in frequent]
+    counts = np.array([count for count, _ in frequent])
     rotation, scale = align(a, b, names[:anchors])
-    kept = [(count, word) for count, word in frequent if asked is None or word in asked]
-    if not kept:
-        raise KeyError(f"none of the words asked for occurs {min_count} times in both corpora")
-    names = [word for _, word in kept]
-    counts = np.array([count for count, _ in kept])
     moved = (b[names].astype(np.float64) @ rotation * scale).astype(np.float32)
     logs_a, logs_b = (wv._known_log_variances()[wv._rows(names)] for wv in (a, b))
     if logs_b.shape[1] > 1:  # a rotated diagonal covariance, with what is not on the diagonal left out
@@ -241,30 +262,52 @@ def _in_one_space(
 
 def _shifts(first: KeyedDensities, second: KeyedDensities, metric: str) -> Floats:
     """Return the divergence between each word's two densities."""
-    known = ("jeffreys", "kl", "reverse_kl", "wasserstein")
+    known = ("neighbours", "jeffreys", "kl", "reverse_kl", "wasserstein")
     if metric not in known:
         raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(known)}")
+    if metric == "neighbours":
+        return _away_from_itself(_directions(first.vectors), _directions(second.vectors))
     rows = np.arange(len(first))
     before, after = (Gaussian(wv.vectors[rows], wv.variances[rows]) for wv in (first, second))
     shifts: Floats = getattr(before, metric)(after)
     return shifts
 
 
-def _unusual(shifts: Floats, counts: Floats, null: Floats, null_counts: Floats) -> Floats:
-    """Return by how many standard deviations each log-shift exceeds what is usual at its frequency."""
-    small = max(float(np.median(null)), 1e-12) * 1e-6
-    logs, usual = np.log(shifts + small), np.log(null + small)
-    frequency, null_frequency = np.log(counts), np.log(null_counts)
-    centre, spread = _band(null_frequency, usual, frequency)
-    scores: Floats = np.where(spread > 0, (logs - centre) / np.where(spread > 0, spread, 1.0), 0.0)
+def _away_from_itself(before: Floats, after: Floats) -> Floats:
+    """Return half of each word's mean cosine to its nearest other words across the models, minus that to itself.
+
+    The nearest words are looked for among the most frequent ones, which come first.
+    """
+    before, after = (table.astype(np.float32) for table in (before, after))
+    near = np.zeros(len(before))
+    for own, others in ((before, after[:_LANDMARKS]), (after, before[:_LANDMARKS])):
+        count = min(_NEAREST, len(others) - 1)
+        for rows in row_blocks(0, len(own), len(others)):
+            cosines = own[rows] @ others.T
+            places = np.arange(len(own))[rows]
+            inside = places < len(others)
+            cosines[np.flatnonzero(inside), places[inside]] = -np.inf
+            near[rows] += np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1) / 2
+    shifts: Floats = near / 2 - np.einsum("ij,ij->i", before, after, dtype=np.float64)
+    return shifts
+
+
+def _unusual(shifts: Floats, counts: Floats, null: Floats, null_counts: Floats, metric: str) -> Floats:
+    """Return by how many standard deviations each shift exceeds what is usual at its frequency."""
+    if metric != "neighbours":  # divergences are spread over orders of magnitude
+        small = max(float(np.median(null)), 1e-12) * 1e-6
+        shifts, null = np.log(shifts + small), np.log(null + small)
+    centre, spread = _band(np.log(null_counts), null, np.log(counts))
+    usable = spread > 1e-9
+    scores: Floats = np.where(usable, (shifts - centre) / np.where(usable, spread, 1.0), 0.0)
     return scores
 
 
 def _band(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats]:
     """Return the running median of y over x, and the spread about it, at the given places.
 
-    Both are robust: of the values in a band of neighbours in x, the median, and the distance up to which 84 %
-    lie, so that a few that have really moved change neither.
+    Both are robust: of the values in a band of neighbours in x, the median, and how far above it 84 % end (one
+    standard deviation of a normal distribution), so that a few that have really moved change neither.
     """
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
@@ -275,7 +318,7 @@ def _band(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats]:
         part = y[max(0, knot - half) : knot + half + 1]
         middle = float(np.median(part))
         centres.append(middle)
-        spreads.append(float(np.median(np.abs(part - middle))) * 1.4826)
+        spreads.append(float(np.quantile(part, 0.8413)) - middle)
         places.append(float(x[knot]))
     steps, first = np.unique(np.array(places), return_index=True)
     centre = np.interp(at, steps, np.array(centres)[first])

@@ -60,11 +60,14 @@ def test_a_turned_and_scaled_model_has_not_moved():
     rotation, scale = align(wv, other, wv.index_to_key)
     assert rotation == pytest.approx(turn.T, abs=1e-4)
     assert scale == pytest.approx(1 / 3, rel=1e-4)
-    assert compare(wv, other).shifts.max() < 1e-6
+    assert compare(wv, other, metric="jeffreys").shifts.max() < 1e-6
+    itself = compare(wv, wv)
+    assert compare(wv, other).shifts == pytest.approx(itself.shifts, abs=1e-4)
 
 
-def test_words_that_moved_are_found(moved):
-    comparison = compare(*moved)
+@pytest.mark.parametrize("metric", ["neighbours", "jeffreys", "wasserstein"])
+def test_words_that_moved_are_found(moved, metric):
+    comparison = compare(*moved, metric=metric)
     top = {shift.word for shift in comparison.most_shifted(len(CHANGED))}
     assert top == CHANGED
     assert all(comparison[word].p_value < 0.01 for word in CHANGED)
@@ -72,6 +75,32 @@ def test_words_that_moved_are_found(moved):
     names, places = comparison.path("w5")
     assert names[:2] == ["w5 1", "w5 2"]
     assert places.shape == (len(names), 8)
+
+
+def test_words_asked_for_are_judged_among_all(moved):
+    whole, some = compare(*moved), compare(*moved, words=["w5", "w6", "unknown"])
+    assert some.words == ["w5", "w6"]
+    assert some.scores == pytest.approx([whole["w5"].score, whole["w6"].score])
+    assert some["w5"].nearest == whole["w5"].nearest
+    with pytest.raises(KeyError):
+        some["w7"]
+
+
+def test_a_word_far_from_all_others_must_move_further():
+    """In the first model two words lie equally far from where the second has them, one of them among others."""
+    rng = np.random.default_rng(1)
+    first = rng.normal(size=(400, 20)).astype(np.float32)
+    first[2:60] = first[0] + 0.3 * rng.normal(size=(58, 20))  # neighbours of w0, none of w1
+    second = first.copy()
+    for row in (0, 1):
+        across = rng.normal(size=20)
+        across -= across @ first[row] / (first[row] @ first[row]) * first[row]
+        second[row] = first[row] + across * np.linalg.norm(first[row]) / np.linalg.norm(across)
+    names = [f"w{i}" for i in range(400)]
+    logs = np.zeros((400, 1), dtype=np.float32)
+    a, b = (KeyedDensities.from_arrays(names, table, log_variances=logs) for table in (first, second))
+    comparison = compare(a, b, min_count=1)
+    assert comparison["w0"].shift > comparison["w1"].shift > np.median(comparison.shifts)
 
 
 @pytest.mark.parametrize("with_null", [False, True])
@@ -114,7 +143,5 @@ def test_errors_say_what_to_do():
         compare(wv, wv)["unicorn"]
     with pytest.raises(ValueError, match="metric='cosine'"):
         compare(wv, wv, metric="cosine")
-    assert (
-        compare(random_densities(covariance="diagonal"), random_densities(covariance="diagonal")).shifts.max()
-        < 1e-6
-    )
+    diagonal = random_densities(covariance="diagonal")
+    assert compare(diagonal, diagonal, metric="jeffreys").shifts.max() < 1e-6

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from densvec.cli.output import columns, print_json
+from densvec.cli.pictures import add_picture, prepare_matplotlib, save_picture
 from densvec.cli.words import load, positive, text_of
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
@@ -18,7 +19,8 @@ how its generality changed, and its nearest words in each."""
 EPILOG = """\
 examples:
   densvec compare nineties.dv twenties.dv --top 20
-  densvec compare nineties.dv twenties.dv --words cell gay web --json"""
+  densvec compare nineties.dv twenties.dv --words cell gay web --json
+  densvec compare nineties.dv twenties.dv --words cell --plot cell.png"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -34,18 +36,25 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         metavar="N",
         help="occurrences that a word must have (default: 20)",
     )
+    add_picture(parser, "the way of the first word that is printed between its neighbours")
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the words that moved."""
     from densvec.comparison import compare
 
+    if args.plot is not None:
+        prepare_matplotlib()
     comparison = compare(load(args.first), load(args.second), min_count=args.min_count)
     shifts = (
         comparison.most_shifted(args.top)
         if args.words is None
         else [comparison[text_of(word)] for word in args.words]
     )
+    if args.plot is not None:
+        from densvec.plot import plot_shift
+
+        save_picture(plot_shift(comparison, shifts[0].word), args.plot)
     if args.json:
         for shift in shifts:
             print_json({**vars(shift), "nearest": list(shift.nearest)})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json
+from densvec.cli.pictures import prepare_matplotlib, save_picture
 from densvec.cli.words import (
     Marked,
     add_lower,
@@ -84,13 +85,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--label goes with the picture of generality, for which no words are given")
     wv = load(args.model)
     check_known(wv, words or items or labels or [])
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError('plot needs matplotlib: pip install "densvec[plot]"') from error
-    matplotlib.use("agg")
-    axes = _draw(wv, items, marked, args.entropy, labels, args.radii)
-    axes.figure.savefig(args.output, dpi=args.dpi, bbox_inches="tight")
+    prepare_matplotlib()
+    save_picture(_draw(wv, items, marked, args.entropy, labels, args.radii), args.output, args.dpi)
     if args.json:
         print_json({"written": [args.output]})
     else:

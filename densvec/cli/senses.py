@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json, scored
+from densvec.cli.pictures import add_picture, prepare_matplotlib, save_picture
 from densvec.cli.words import add_model, check_known, load, positive, text_of
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
@@ -18,6 +20,7 @@ frequency. Each sense is printed with its share, the words that tell it from the
 EPILOG = """\
 examples:
   densvec senses model.dv corpus.txt bank
+  densvec senses model.dv corpus.txt bank --plot bank.png
   densvec senses model.dv corpus.txt bank star --max-occurrences 5000 --json"""
 
 
@@ -43,10 +46,15 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--examples", type=positive, default=3, metavar="N", help="lines per sense (default: 3)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
+    add_picture(parser, "the occurrences of the word, coloured by sense")
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the senses of each word."""
+    if args.plot is not None:
+        if len(args.words) > 1:
+            raise UsageError(f"--plot draws one word: got {len(args.words)}")
+        prepare_matplotlib()
     wv = load(args.model)
     words = [text_of(word) for word in args.words]
     check_known(wv, words)
@@ -61,6 +69,10 @@ def run(args: argparse.Namespace) -> None:
             seed=args.seed,
             show_progress=False if args.json else None,
         )
+        if args.plot is not None:
+            from densvec.plot import plot_senses
+
+            save_picture(plot_senses(senses), args.plot)
         if args.json:
             found = [
                 {

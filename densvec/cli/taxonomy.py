@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from densvec.cli.output import print_json
+from densvec.cli.pictures import add_picture, prepare_matplotlib, save_picture
 from densvec.cli.words import add_model, check_known, lines_or, load
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
@@ -18,6 +19,7 @@ top."""
 EPILOG = """\
 examples:
   densvec taxonomy model.dv animal bird owl kakapo fruit apple
+  densvec taxonomy model.dv animal bird owl kakapo --plot tree.png
   densvec taxonomy model.dv - --json < words.txt  # one word on each line"""
 
 
@@ -25,14 +27,21 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     """Add the arguments."""
     add_model(parser)
     parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one on each line")
+    add_picture(parser, "the tree")
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the tree."""
+    if args.plot is not None:
+        prepare_matplotlib()
     words = list(lines_or(args.words))
     wv = load(args.model)
     check_known(wv, words)
     tree = wv.taxonomy(words)
+    if args.plot is not None:
+        from densvec.plot import plot_taxonomy
+
+        save_picture(plot_taxonomy(tree), args.plot)
     if args.json:
         print_json(tree.to_dict())
     else:

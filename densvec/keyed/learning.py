@@ -133,17 +133,23 @@ class Learning(Lookup):
     def _neutral_posteriors(self, contexts: Sequence[tuple[Sequence[str], int]]) -> Gaussian:
         """Return the posteriors of a word without meaning of its own in contexts."""
         whole = self._whole
-        log_variances = self._known_log_variances()
-        encoder = whole._known_encoder()
         neutral = "\0new"
+        # Only the words around are needed: a small table of them, with the neutral word as its last row.
+        around = dict.fromkeys(
+            token for tokens, _ in contexts for token in tokens if token in self.key_to_index
+        )
+        rows = np.array([self.key_to_index[token] for token in around], dtype=np.int64)
+        log_variances = self._known_log_variances()
+        typical = log_variances.mean(axis=0, keepdims=True)
         made = type(whole).from_arrays(
-            [*self.index_to_key, neutral],
-            np.concatenate([self.vectors, np.zeros((1, self.vector_size), dtype=self.vectors.dtype)]),
-            log_variances=np.concatenate([log_variances, log_variances.mean(axis=0, keepdims=True)]),
-            encoder=encoder.with_rows_appended(1),
+            [*around, neutral],
+            np.concatenate([self.vectors[rows], np.zeros((1, self.vector_size), dtype=self.vectors.dtype)]),
+            log_variances=np.concatenate([log_variances[rows], typical]),
+            encoder=whole._known_encoder().with_rows(rows).with_rows_appended(1),
             attributes={
-                name: np.append(values, np.ones(1, dtype=values.dtype) if name == "count" else values[:1])
+                name: np.append(values[rows], np.ones(1, dtype=values.dtype))
                 for name, values in self.expandos.items()
+                if name in ("count", "keep")
             },
             window=self.window,
         )

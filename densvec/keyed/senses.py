@@ -14,13 +14,13 @@ from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
 from densvec.types import Floats, Integers
 
-__all__ = ["Sense", "Senses", "SensesOfWords", "induce", "split_in_two"]
+__all__ = ["Sense", "Senses", "SensesOfWords", "Usual", "induce", "main_spread", "split_in_two"]
 
 _CONTROLS = 60
 """Words of like frequency whose occurrences tell how far those of any word fall apart."""
 
-_CONTROL_OCCURRENCES = 200
-"""Occurrences of each of these."""
+_COMPARED = 200
+"""Occurrences of a word that are looked at to see how far they fall apart."""
 
 _FEWEST = 10
 """A sense has at least this many occurrences."""
@@ -147,7 +147,7 @@ class SensesOfWords(Lookup):
         max_occurrences: int = 1000,
         *,
         max_senses: int = 8,
-        significance: float = 0.15,
+        significance: float = 0.25,
         topn: int = 8,
         examples: int = 3,
         seed: int = 0,
@@ -155,9 +155,9 @@ class SensesOfWords(Lookup):
     ) -> Senses:
         """Find the senses of a word in a corpus; how many there are is found out, too.
 
-        The word's occurrences are sampled and their posteriors inferred. They are split in two if they fall
-        apart more than those of other words of like frequency do (at most the share `significance` of those
-        falls apart as far), and the parts are split again in the same way.
+        The word's occurrences are sampled and their posteriors inferred. They are split in two if they vary along
+        one direction more than those of other words of like frequency do (at most the share `significance` of those
+        varies as much), and the parts are split again in the same way, compared with parts of those words.
 
         Parameters
         ----------
@@ -215,13 +215,18 @@ class SensesOfWords(Lookup):
             )
         posteriors = whole.infer_posteriors([(word, each.tokens, each.position) for each in items])
         points = posteriors.mean.astype(np.float64)
-        null = []
-        for other, theirs in found.items():
-            if len(theirs) >= 2 * _FEWEST:
-                sample = theirs[:_CONTROL_OCCURRENCES]
-                batch = whole.infer_posteriors([(other, each.tokens, each.position) for each in sample])
-                null.append(split_in_two(batch.mean.astype(np.float64), seed)[0])
-        labels = induce(points, np.array(null), max_senses, significance, seed)
+        others = [
+            whole.infer_posteriors(
+                [
+                    (other, each.tokens, each.position)
+                    for each in (theirs[i] for i in _evenly(len(theirs), _COMPARED))
+                ]
+            )
+            for other, theirs in found.items()
+            if len(theirs) >= 2 * _FEWEST
+        ]
+        usual = Usual([batch.mean.astype(np.float64) for batch in others], seed)
+        labels = induce(points, usual, max_senses, significance, seed)
         return self._described(word, items, labels, posteriors, topn, examples)
 
     def _controls(self, word: str, seed: int) -> list[str]:
@@ -284,49 +289,101 @@ class SensesOfWords(Lookup):
         return found
 
 
-def split_in_two(points: Floats, seed: int = 0) -> tuple[float, Integers]:
-    """Return the two halves that points fall apart into best, and how far: the variance between the halves.
+def main_spread(points: Floats) -> float:
+    """Return the variance of points along the direction in which they vary most.
 
     Examples
     --------
-    >>> between, labels = split_in_two(np.array([[0.0], [0.1], [5.0], [5.1]]))
-    >>> round(between, 3), bool(labels[0] == labels[1] != labels[2])
-    (6.25, True)
+    >>> line = np.linspace(-1.0, 1.0, 101)[:, None] * [3.0, 4.0]
+    >>> round(main_spread(line), 1)
+    8.5
+    """
+    if len(points) < 2:
+        return 0.0
+    centred = points - points.mean(axis=0)
+    return float(np.linalg.eigvalsh(centred.T @ centred)[-1] / len(points))
+
+
+def split_in_two(points: Floats, seed: int = 0) -> Integers:
+    """Return the two halves that points fall apart into best, by k-means: 0 or 1 for each.
+
+    Examples
+    --------
+    >>> labels = split_in_two(np.array([[0.0], [0.1], [5.0], [5.1]]))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
     """
     from densvec.evaluation.clusters import kmeans
 
     if len(points) < 2:
-        return 0.0, np.zeros(len(points), dtype=np.int64)
-    labels: Integers = kmeans(points, 2, restarts=5, seed=seed)
-    centre = points.mean(axis=0)
-    halves = [points[labels == i] for i in (0, 1)]
-    between = sum(len(half) * ((half.mean(axis=0) - centre) ** 2).sum() for half in halves if len(half))
-    return float(between / len(points)), labels
+        return np.zeros(len(points), dtype=np.int64)
+    return kmeans(points, 2, restarts=5, seed=seed)
+
+
+class Usual:
+    """Words, by their occurrences, that tell how far those of a word fall apart as a rule; and their parts.
+
+    What falls apart is measured by :func:`main_spread`. Fewer points seem to vary more along their main direction
+    than they do, so two words are compared in equally many occurrences.
+
+    Parameters
+    ----------
+    words : list of numpy.ndarray, each (n, D)
+        The occurrences of each word; words that have too few of them to be split are left out.
+    seed : int, optional
+        Of the clustering in parts.
+    """
+
+    def __init__(self, words: Sequence[Floats], seed: int = 0) -> None:
+        self.whole = [_some(points, _COMPARED) for points in words if len(points) >= 2 * _FEWEST]
+        halves = (points[split_in_two(points, seed) == i] for points in self.whole for i in (0, 1))
+        self.parts = [half for half in halves if len(half) >= 2 * _FEWEST]
+
+    def share_beyond(self, points: Floats, *, part: bool) -> float:
+        """Return the share of words, or of their parts, that fall apart at least as far as points do."""
+        points = _some(points, _COMPARED)
+        spreads: dict[int, float] = {}
+        beyond = []
+        for other in self.parts if part else self.whole:
+            size = min(len(points), len(other))
+            if size not in spreads:
+                spreads[size] = main_spread(_some(points, size))
+            beyond.append(main_spread(_some(other, size)) >= spreads[size])
+        return float(np.mean(beyond)) if beyond else 1.0
+
+
+def _evenly(length: int, count: int) -> Integers:
+    """Return at most `count` places among `length`, evenly spaced."""
+    return np.linspace(0, length - 1, min(length, count)).astype(np.int64)
+
+
+def _some(points: Floats, count: int) -> Floats:
+    """Return at most `count` of the points, evenly spaced among them."""
+    return points[_evenly(len(points), count)]
 
 
 def induce(
-    points: Floats, null: Floats, most: int = 8, significance: float = 0.15, seed: int = 0
+    points: Floats, usual: Usual, most: int = 8, significance: float = 0.25, seed: int = 0
 ) -> Integers:
     """Return the sense of each point: points are split in two as long as a part falls apart far enough.
 
-    Far enough is further than all but the share `significance` of other words do, whose :func:`split_in_two` are
-    in `null`. Parts of a word are fewer points and more chances to be wrong, so each further step asks for a
-    quarter of that share.
+    Far enough is further than all but the share `significance` of other words do. Parts are compared with parts
+    of other words; there are more of them, so more chances to be wrong, and an eighth of that share is allowed.
     """
     labels = np.zeros(len(points), dtype=np.int64)
-    if not len(null):
-        return labels
-    waiting, number = [(0, 0)], 1
+    waiting, number = [0], 1
     while waiting and number < most:
-        part, depth = waiting.pop(0)
+        part = waiting.pop(0)
         members = np.flatnonzero(labels == part)
         if len(members) < 2 * _FEWEST:
             continue
-        bound = float(np.quantile(null, 1.0 - significance / 4**depth))
-        between, halves = split_in_two(points[members], seed)
-        if between <= bound or min(np.bincount(halves, minlength=2)) < _FEWEST:
+        is_part = number > 1
+        if usual.share_beyond(points[members], part=is_part) > significance / (8 if is_part else 1):
+            continue
+        halves = split_in_two(points[members], seed)
+        if min(np.bincount(halves, minlength=2)) < _FEWEST:
             continue
         labels[members[halves == 1]] = number
-        waiting += [(part, depth + 1), (number, depth + 1)]
+        waiting += [part, number]
         number += 1
     return labels

@@ -10,6 +10,9 @@ from densvec.plot.entailment import plot_entailment
 from densvec.plot.entropy import plot_entropy
 from densvec.plot.generality import plot_generality
 from densvec.plot.plane import Plane
+from densvec.plot.senses import plot_senses
+from densvec.plot.shift import plot_shift
+from densvec.plot.taxonomy import plot_taxonomy
 from densvec.plot.words import plot_words
 
 __all__ = [
@@ -19,5 +22,8 @@ __all__ = [
     "plot_entailment",
     "plot_entropy",
     "plot_generality",
+    "plot_senses",
+    "plot_shift",
+    "plot_taxonomy",
     "plot_words",
 ]

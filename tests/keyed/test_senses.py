@@ -10,7 +10,7 @@ from densvec.concordance import occurrences, sample_occurrences
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
 from densvec.evaluation import adjusted_rand_index
-from densvec.keyed.senses import induce, split_in_two
+from densvec.keyed.senses import Usual, induce, main_spread
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +79,39 @@ def test_errors_say_what_to_do(language, wv):
         wv.senses("owl", [["the", "owl", "hoots"]]).assign("no bird here")
 
 
-def test_two_clouds_fall_apart_further_than_one():
+def clouds(rng, number, count=80, distance=4.0):
+    """Return points about `number` centres that are equally far from each other."""
+    centres = np.eye(5)[:number] * distance
+    return np.concatenate([rng.normal(size=(count, 5)) + centre for centre in centres])
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_clouds_are_counted_and_told_apart(number):
     rng = np.random.default_rng(1)
-    one = rng.normal(size=(200, 5))
-    two = np.concatenate([rng.normal(size=(100, 5)), rng.normal(size=(100, 5)) + 4])
-    assert split_in_two(two)[0] > 10 * split_in_two(one)[0]
-    assert adjusted_rand_index(split_in_two(two)[1], np.repeat([0, 1], 100)) > 0.95
-    null = np.array([split_in_two(rng.normal(size=(60, 5)))[0] for _ in range(60)])
-    assert len(np.unique(induce(two, null))) == 2
-    assert len(np.unique(induce(two, np.zeros(0)))) == 1  # nothing to compare with
+    usual = Usual([rng.normal(size=(60, 5)) for _ in range(60)])
+    right = []
+    for _ in range(20):
+        labels = induce(clouds(rng, number), usual, significance=0.05)
+        right.append(len(np.unique(labels)) == number)
+        if right[-1]:
+            assert adjusted_rand_index(labels, np.repeat(np.arange(number), 80)) > 0.9
+    assert np.mean(right) >= 0.8
+
+
+def test_without_other_words_nothing_is_split():
+    rng = np.random.default_rng(1)
+    assert len(np.unique(induce(clouds(rng, 2), Usual([])))) == 1
+
+
+def test_few_occurrences_are_no_reason_to_split():
+    rng = np.random.default_rng(1)
+    usual = Usual([rng.normal(size=(200, 60)) for _ in range(60)])
+    # In many dimensions, a few points vary along their own main direction far more than many do.
+    beyond = [usual.share_beyond(rng.normal(size=(30, 60)), part=False) for _ in range(40)]
+    assert np.mean(beyond) == pytest.approx(0.5, abs=0.15)
+    few = np.array([main_spread(rng.normal(size=(30, 60))) for _ in range(20)])
+    many = np.array([main_spread(rng.normal(size=(200, 60))) for _ in range(20)])
+    assert few.min() > many.max()
 
 
 class TestConcordance:

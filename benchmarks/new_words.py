@@ -1,0 +1,168 @@
+"""Words hidden and learnt again: from a few sentences, and from their spelling.
+
+``sentences``: known words are learnt from 1, 2, 4, 8 and 16 of their sentences as if they were new, by `infer_new`,
+which is what `learn` adds. Printed are the median rank of the true word among all by cosine, and the mean reciprocal
+rank; the baselines are averages of the means of the words around, plain and weighted by thinning's probabilities.
+
+``spelling``: words are held out of the fit of `with_subwords`. Printed are the cosine of their guessed to their true
+means, how well the added variance covers the error, and ρ on rare words (RW) with all pairs covered; gensim's FastText,
+trained on the same text and saved by it, can be given beside.
+
+    python -m benchmarks.new_words sentences MODEL CORPUS --words 200
+    python -m benchmarks.new_words spelling MODEL EN-RW-STANFORD.txt --fasttext FASTTEXT
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from densvec import KeyedDensities
+from densvec.concordance import sample_occurrences
+from densvec.corpora import LineSentence
+from densvec.evaluation.occurrences import Occurrence, Reader
+
+NUMBERS = (1, 2, 4, 8, 16)
+
+
+def sentences(args: argparse.Namespace) -> None:
+    """Learn words from sentences and print how they rank."""
+    wv = KeyedDensities.load(args.model)
+    counts = wv.expandos["count"]
+    fit = [w for w, c in zip(wv.index_to_key, counts, strict=True) if 300 < c < 5000 and w.isalpha()]
+    words = [fit[i] for i in np.random.default_rng(args.seed).permutation(len(fit))[: args.words]]
+    text = itertools.islice(LineSentence(args.corpus), args.lines)
+    found = {w: items for w, items in sample_occurrences(text, words, 16).items() if len(items) == 16}
+    reader = Reader(wv)
+    units = wv.vectors / np.linalg.norm(wv.vectors, axis=1, keepdims=True)
+    ways: dict[str, Callable[[list[tuple[list[str], int]]], np.ndarray]] = {
+        "learn": lambda contexts: wv.infer_new(contexts).mean,
+        "plain average": lambda contexts: average(wv, contexts),
+        "weighted average": lambda contexts: weighted(reader, contexts),
+    }
+    print(f"{len(found)} words")
+    for number in NUMBERS:
+        parts = []
+        for name, way in ways.items():
+            ranks = []
+            for word, items in found.items():
+                contexts = [
+                    (
+                        [t for t in each.tokens if t != word],
+                        sum(t != word for t in each.tokens[: each.position]),
+                    )
+                    for each in items[:number]
+                ]
+                scores = units @ way(contexts).astype(units.dtype)
+                ranks.append(1 + int((scores > scores[wv.get_index(word)]).sum()))
+            reciprocal = np.mean(1 / np.array(ranks))
+            parts.append(f"{name} {np.median(ranks):.0f} ({reciprocal:.3f})")
+        print(f"n = {number}: median rank (mean reciprocal rank): {', '.join(parts)}", flush=True)
+
+
+def average(wv: KeyedDensities, contexts: list[tuple[list[str], int]]) -> np.ndarray:
+    """Return the plain average of the means of the words in the windows."""
+    total = np.zeros(wv.vector_size)
+    for tokens, position in contexts:
+        before = [wv.key_to_index[t] for t in tokens[:position] if t in wv.key_to_index]
+        after = [wv.key_to_index[t] for t in tokens[position:] if t in wv.key_to_index]
+        rows = [*before[-wv.window :], *after[: wv.window]]
+        if rows:
+            total += wv.vectors[rows].mean(axis=0)
+    return total
+
+
+def weighted(reader: Reader, contexts: list[tuple[list[str], int]]) -> np.ndarray:
+    """Return the average weighted by thinning's probabilities, of windows in thinned text."""
+    index = reader.lexicon.key_to_index
+    items = [
+        Occurrence(0, [index[t] for t in c[:i] if t in index], [index[t] for t in c[i:] if t in index])
+        for c, i in contexts
+    ]
+    return reader.context_means(items).sum(axis=0)
+
+
+def spelling(args: argparse.Namespace) -> None:
+    """Guess words from their spelling and print how well."""
+    wv = KeyedDensities.load(args.model)
+    rng = np.random.default_rng(args.seed)
+    held = [str(wv.index_to_key[i]) for i in rng.permutation(len(wv))[: len(wv) // 20]]
+    hidden = set(held)
+    started, used = time.perf_counter(), time.process_time()
+    rest = wv.vectors_for_all(
+        [word for word in wv.index_to_key if word not in hidden], allow_inference=False
+    ).with_subwords()
+    print(
+        f"fit to {len(rest):,} words: {time.perf_counter() - started:.0f} s, {time.process_time() - used:.0f} s of CPU"
+    )
+    guessed, true = rest.density_from_spelling(held), wv[held]
+    norms = np.linalg.norm(guessed.mean, axis=1) * np.linalg.norm(true, axis=1)
+    cosines = (guessed.mean * true).sum(axis=1) / norms
+    frequent = np.array([wv.get_vecattr(word, "count") >= 20 for word in held])
+    added = guessed.variance.mean() - wv.get_variance(held).mean()
+    error = ((guessed.mean - true) ** 2).mean()
+    print(
+        f"{len(held)} words held out: cosine {cosines.mean():.3f}, of those with 20 occurrences or more "
+        f"{cosines[frequent].mean():.3f}; squared error over added variance {error / added:.2f}",
+        flush=True,
+    )
+    whole = wv.with_subwords()
+
+    def vector(word: str) -> np.ndarray:
+        return wv[word] if word in wv else whole.density_from_spelling(word).mean
+
+    with open(args.rare, encoding="utf-8") as lines:
+        pairs = [(a.lower(), b.lower(), float(score)) for a, b, score in (line.split()[:3] for line in lines)]
+    report("densvec", pairs, vector, [a in wv and b in wv for a, b, _ in pairs])
+    if args.fasttext:
+        from gensim.models import FastText
+
+        other = FastText.load(args.fasttext).wv
+        report("FastText", pairs, other.__getitem__, [a in wv and b in wv for a, b, _ in pairs])
+
+
+def report(
+    name: str, pairs: list[tuple[str, str, float]], vector: Callable[[str], np.ndarray], known: list[bool]
+) -> None:
+    """Print ρ on all pairs and on those of known words."""
+    cosines = []
+    for a, b, _ in pairs:
+        x, y = vector(a), vector(b)
+        cosines.append(float(x @ y / max(np.linalg.norm(x) * np.linalg.norm(y), 1e-30)))
+    scores = np.array([score for *_, score in pairs])
+    rho = spearmanr(cosines, scores)[0]
+    among = spearmanr(np.array(cosines)[known], scores[known])[0]
+    print(
+        f"{name}: RW, all {len(pairs)} pairs {rho:.3f}; {sum(known)} pairs of known words {among:.3f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Run one of the two."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True)
+    first = commands.add_parser("sentences")
+    first.add_argument("model")
+    first.add_argument("corpus")
+    first.add_argument("--words", type=int, default=200)
+    first.add_argument("--lines", type=int, default=None)
+    first.add_argument("--seed", type=int, default=1)
+    first.set_defaults(run=sentences)
+    second = commands.add_parser("spelling")
+    second.add_argument("model")
+    second.add_argument("rare", help="EN-RW-STANFORD.txt: word, word, rating")
+    second.add_argument("--fasttext", help="gensim's FastText of the same text, as it saves it")
+    second.add_argument("--seed", type=int, default=1)
+    second.set_defaults(run=spelling)
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()
