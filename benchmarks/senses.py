@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from densvec import KeyedDensities
 from densvec.concordance import Occurrence, sample_occurrences
 from densvec.evaluation import adjusted_rand_index
 from densvec.evaluation.clusters import kmeans
+from densvec.evaluation.occurrences import Occurrence as Context
 from densvec.evaluation.occurrences import Reader
 from densvec.keyed.senses import Usual, induce
 
@@ -140,10 +141,18 @@ def posteriors(wv: KeyedDensities, items: list[Occurrence]) -> np.ndarray:
 
 def averages(reader: Reader) -> Callable[[list[Occurrence]], np.ndarray]:
     """Return a function that averages the means of the words around."""
+    index = reader.lexicon.key_to_index
+
+    def rows(tokens: Sequence[str]) -> list[int]:
+        return [index[token] for token in tokens if token in index]
 
     def read(items: list[Occurrence]) -> np.ndarray:
+        # The word itself does not count, so its row does not matter.
         return reader.context_means(
-            [o for each in items if (o := reader.occurrence(each.tokens, each.position))]
+            [
+                Context(0, rows(each.tokens[: each.position]), rows(each.tokens[each.position + 1 :]))
+                for each in items
+            ]
         )
 
     return read

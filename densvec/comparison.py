@@ -22,6 +22,9 @@ __all__ = ["ModelComparison", "Shift", "align", "compare"]
 _NEAREST = 10
 """Neighbours that tell how sure a word's place is."""
 
+_SHARE = 0.7
+"""How much they count: chosen on words exchanged, and on words moved part of the way to others."""
+
 _LANDMARKS = 10_000
 """The most frequent shared words, among which neighbours are looked for."""
 
@@ -185,8 +188,9 @@ def compare(
     min_count : int, optional
         A word must have occurred this often in both.
     metric : {"neighbours", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
-        ``"neighbours"``: half the mean cosine of a word to the ten words nearest to it in the other model, minus the
-        cosine to itself there. The others are divergences between its two densities.
+        ``"neighbours"``: .7 times the mean cosine of a word to the ten words nearest to it in the other model, minus
+        the cosine to itself there, by profiles of similarities to all words. The others are divergences between its
+        two densities.
     anchors : int, optional
         How many shared words, the most frequent ones, the two spaces are laid over each other by.
     null : (model, model), optional
@@ -266,15 +270,30 @@ def _shifts(first: KeyedDensities, second: KeyedDensities, metric: str) -> Float
     if metric not in known:
         raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(known)}")
     if metric == "neighbours":
-        return _away_from_itself(_directions(first.vectors), _directions(second.vectors))
+        return _away_from_itself(*_profiles(first.vectors, second.vectors))
     rows = np.arange(len(first))
     before, after = (Gaussian(wv.vectors[rows], wv.variances[rows]) for wv in (first, second))
     shifts: Floats = getattr(before, metric)(after)
     return shifts
 
 
+def _profiles(before: Floats, after: Floats) -> tuple[Floats, Floats]:
+    """Return unit vectors whose products are those of the words' similarities to all frequent words.
+
+    With C the covariance of the words, (x C^½)·(y C^½) is the mean of (x·w)(y·w) over all words w. In such profiles
+    the noise of training, which has no direction, counts less than what words have in common.
+    """
+    before, after = (
+        table.astype(np.float64) - table.mean(axis=0, dtype=np.float64) for table in (before, after)
+    )
+    frequent = np.concatenate([_directions(table[:_ANCHORS]) for table in (before, after)])
+    values, axes = np.linalg.eigh(frequent.T @ frequent)
+    root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
+    return unit_rows(before @ root), unit_rows(after @ root)
+
+
 def _away_from_itself(before: Floats, after: Floats) -> Floats:
-    """Return half of each word's mean cosine to its nearest other words across the models, minus that to itself.
+    """Return a part of each word's mean cosine to its nearest words across the models, minus that to itself.
 
     The nearest words are looked for among the most frequent ones, which come first.
     """
@@ -288,7 +307,7 @@ def _away_from_itself(before: Floats, after: Floats) -> Floats:
             inside = places < len(others)
             cosines[np.flatnonzero(inside), places[inside]] = -np.inf
             near[rows] += np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1) / 2
-    shifts: Floats = near / 2 - np.einsum("ij,ij->i", before, after, dtype=np.float64)
+    shifts: Floats = _SHARE * near - np.einsum("ij,ij->i", before, after, dtype=np.float64)
     return shifts
 
 
@@ -306,8 +325,8 @@ def _unusual(shifts: Floats, counts: Floats, null: Floats, null_counts: Floats, 
 def _band(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats]:
     """Return the running median of y over x, and the spread about it, at the given places.
 
-    Both are robust: of the values in a band of neighbours in x, the median, and how far above it 84 % end (one
-    standard deviation of a normal distribution), so that a few that have really moved change neither.
+    Both are robust: of the values in a band of neighbours in x, the median, and how far above it 84 % and 95 % end,
+    in standard deviations of a normal distribution, so that a few that have really moved change neither.
     """
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
@@ -318,7 +337,8 @@ def _band(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats]:
         part = y[max(0, knot - half) : knot + half + 1]
         middle = float(np.median(part))
         centres.append(middle)
-        spreads.append(float(np.quantile(part, 0.8413)) - middle)
+        high, higher = np.quantile(part, [0.8413, 0.95])  # one and 1.645 standard deviations above the mean
+        spreads.append(float(max(high - middle, (higher - middle) / 1.645)))
         places.append(float(x[knot]))
     steps, first = np.unique(np.array(places), return_index=True)
     centre = np.interp(at, steps, np.array(centres)[first])

@@ -147,7 +147,7 @@ class SensesOfWords(Lookup):
         max_occurrences: int = 1000,
         *,
         max_senses: int = 8,
-        significance: float = 0.25,
+        significance: float = 0.2,
         topn: int = 8,
         examples: int = 3,
         seed: int = 0,
@@ -362,13 +362,11 @@ def _some(points: Floats, count: int) -> Floats:
     return points[_evenly(len(points), count)]
 
 
-def induce(
-    points: Floats, usual: Usual, most: int = 8, significance: float = 0.25, seed: int = 0
-) -> Integers:
+def induce(points: Floats, usual: Usual, most: int = 8, significance: float = 0.2, seed: int = 0) -> Integers:
     """Return the sense of each point: points are split in two as long as a part falls apart far enough.
 
     Far enough is further than all but the share `significance` of other words do. Parts are compared with parts
-    of other words; there are more of them, so more chances to be wrong, and an eighth of that share is allowed.
+    of other words; there are more of them, so more chances to be wrong, and a sixteenth of that share is allowed.
     """
     labels = np.zeros(len(points), dtype=np.int64)
     waiting, number = [0], 1
@@ -378,7 +376,7 @@ def induce(
         if len(members) < 2 * _FEWEST:
             continue
         is_part = number > 1
-        if usual.share_beyond(points[members], part=is_part) > significance / (8 if is_part else 1):
+        if usual.share_beyond(points[members], part=is_part) > significance / (16 if is_part else 1):
             continue
         halves = split_in_two(points[members], seed)
         if min(np.bincount(halves, minlength=2)) < _FEWEST:
