@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from densvec.density_table import row_blocks
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
 from densvec.keyed.hypernymy import unit_rows
 from densvec.keyed.search import Found
-from densvec.pairwise import row_blocks
 from densvec.types import Floats, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
