@@ -72,7 +72,8 @@ def _meet() -> Group:
 
         store, rank, size = next(rendezvous("env://", timeout=timeout))
         # A store that outlives a restart has the addresses of ranks that are gone.
-        store = dist.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)
+        store = dist.PrefixStore(f"attempt {attempt}", store)  # type: ignore[attr-defined]
         dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=timeout)
         atexit.register(_part)
     # Our own connections: those of the user's group may be NCCL's, and may be in use by another thread.
