@@ -40,6 +40,16 @@ settings.register_profile("densvec", deadline=None)  # how long an example takes
 settings.load_profile("densvec")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the cases of a backend that is not installed."""
+    if find_spec("torch") is not None:
+        return
+    for item in items:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if any(value == "torch" or "'torch'" in str(value) for value in parameters.values()):
+            item.add_marker(pytest.mark.skip(reason="torch is not installed"))
+
+
 def example_densities() -> KeyedDensities:
     """Return a wide animal, a dog and a cat beside it, and a car far away, in two dimensions."""
     encoder = Encoder(

@@ -171,6 +171,7 @@ def test_strings_in_place_of_token_lists_are_warned_of(caplog):
 
 
 def test_both_backends_come_to_about_the_same():
+    pytest.importorskip("torch", reason="torch is not installed")
     losses = {}
     for backend in ("native", "torch"):
         model = BayesianSkipGram(
@@ -181,6 +182,7 @@ def test_both_backends_come_to_about_the_same():
 
 
 def test_a_model_can_change_its_backend_between_two_runs():
+    pytest.importorskip("torch", reason="torch is not installed")
     sentences = list(toy_language(200))
     model = BayesianSkipGram(sentences, vector_size=8, sample=0.01, workers=1, backend="native")
     for backend in ("torch", "native"):

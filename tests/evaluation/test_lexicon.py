@@ -63,7 +63,7 @@ def test_kl_without_variances_is_refused():
 
 @pytest.mark.parametrize("columns", [1, 4])
 def test_kl_and_generality_agree_with_torch(columns):
-    import torch
+    torch = pytest.importorskip("torch", reason="torch is not installed")
     from torch.distributions import Independent, Normal
     from torch.distributions import kl_divergence as torch_kl
 

@@ -61,6 +61,7 @@ class TestGoingOn:
         assert_same_tables(model, trained)
 
     def test_on_torch(self, path):
+        pytest.importorskip("torch", reason="torch is not installed")
         settings = {"backend": "torch", "device": "cpu", "batch_words": 200}
         whole = BayesianSkipGram(FEW, **{**SETTINGS, **settings})
         interrupted(FEW, epoch=2, settings=settings).save(path)
