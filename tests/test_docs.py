@@ -46,6 +46,8 @@ def test_few_blocks_are_excused():
         "bibtex",
         "toctree",
         "eval-rst",
+        "bash",  # a script of Slurm, and settings of Kubernetes
+        "yaml",
     }
 
 

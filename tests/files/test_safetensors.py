@@ -56,6 +56,7 @@ def test_the_library_reads_what_we_write(tensors, metadata):
 
 @given(st.dictionaries(names, arrays, max_size=5), st.dictionaries(st.text(max_size=9), st.text(max_size=9)))
 def test_we_read_what_the_library_writes(tensors, metadata):
+    metadata = metadata if tensors else {}  # without tensors, versions below 0.5 write broken JSON for any
     content = library.save(tensors, metadata or None)  # it writes broken JSON for {} and {}
     entries, found = parse_file(content)
     start = 8 + int.from_bytes(content[:8], "little")

@@ -263,6 +263,8 @@ def test_same_answer(pair, name):
     if name.startswith("wmdistance"):
         pytest.importorskip("ot", reason="POT is not installed")
     theirs, ours = answers(pair, CALLS[name])
+    if name == "most_similar_cosmul None":
+        theirs = theirs.astype(np.float64)  # what gensim divides by decides, and NumPy 1 does not let it
     if name.startswith("evaluate_word_pairs"):
         theirs, ours = ([tuple(a) if isinstance(a, tuple) else a for a in x] for x in (theirs, ours))
     assert_same(theirs, ours)
