@@ -46,8 +46,6 @@ def test_few_blocks_are_excused():
         "bibtex",
         "toctree",
         "eval-rst",
-        "bash",  # a script of Slurm, and settings of Kubernetes
-        "yaml",
     }
 
 
