@@ -25,6 +25,7 @@ OPTIONAL = {
     "densvec/serve": "fastapi",
     "tests/serve": "fastapi",
     "tests/distributed": "torch",
+    "tests/files/fuzz_headers.py": "atheris",
     # Tests with torch as their oracle.
     "tests/native/test_exponents.py": "torch",
     "tests/test_divergences.py": "torch",

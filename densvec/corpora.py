@@ -300,7 +300,7 @@ def _check_iterable(sentences: object, passes: int) -> None:
     if isinstance(sentences, (str, os.PathLike)):
         name = os.fspath(sentences)
         raise TypeError(
-            f"sentences={name[:80]!r} is one string, not sentences: give a file as corpus_file={name[:80]!r} or "
+            f"sentences={name[:80]!r} is one string, not sentences: give a file as corpus_file={name[:200]!r} or "
             "RawText(path), and a text as a list of lists of words"
         )
     if not hasattr(sentences, "__iter__") and not hasattr(sentences, "__getitem__"):

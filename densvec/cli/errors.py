@@ -34,7 +34,7 @@ def sentence(error: Exception) -> str:
     """
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
-    elif type(error) is KeyError and error.args:
+    elif isinstance(error, KeyError) and type(error).__str__ is KeyError.__str__ and error.args:
         text = str(error.args[0])  # str(KeyError) is the repr of its message
     elif isinstance(error, MemoryError):
         text = str(error) or "there is not enough memory"

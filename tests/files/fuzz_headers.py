@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["densvec"]):
     from densvec.files.packing import dump_json, load_json
     from densvec.files.persistence import DensvecFileError
     from densvec.files.schema import check_summary
-    from tests.files.fuzz import change_json
+    from tests.files.mutations import change_json
 
 SENTENCES = [["the", "cat", "sat"], ["the", "dog", "sat"]] * 4
 MODELS = [BayesianSkipGram, SkipGram, Word2Gauss]

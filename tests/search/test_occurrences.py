@@ -143,7 +143,7 @@ def test_the_commands(wv, tmp_path, capsys):
     with open(corpus, "w", encoding="utf-8") as file:
         file.writelines(" ".join(tokens) + "\n" for tokens in SENTENCES)
     assert main(["index", model, corpus, "-o", folder, "--words", "kiwi", "-q"]) == 0
-    assert "occurrences of 1 words" in capsys.readouterr().out
+    assert "occurrences of 1 word" in capsys.readouterr().out
     assert main(["where", model, folder, "a ripe [[kiwi]] tastes sweet", "-n", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3

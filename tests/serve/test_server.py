@@ -137,7 +137,7 @@ def test_wrong_usage_is_told(capsys, model_file, tmp_path, monkeypatch):
     monkeypatch.delenv("DENSVEC_TOKEN", raising=False)
     assert "--token" in fails(capsys, 2, "serve", model_file, "--host", "0.0.0.0")
     assert "two models" in fails(capsys, 2, "serve", model_file, model_file)
-    assert "No such file" in fails(capsys, 1, "serve", tmp_path / "none.dv", "--port", "0")
+    assert "there is no file" in fails(capsys, 1, "serve", tmp_path / "none.dv", "--port", "0")
     assert "is not a port" in fails(capsys, 2, "serve", model_file, "--port", "99999")
     with contextlib.closing(listen("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
