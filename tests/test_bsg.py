@@ -194,10 +194,10 @@ def test_a_model_can_change_its_backend_between_two_runs():
 
 
 def test_asking_for_torch_without_torch_names_the_command(monkeypatch):
-    def no_torch(name, *rest, _import=builtins.__import__):
+    def no_torch(name, *rest, _import=builtins.__import__, **named):
         if name.split(".")[0] == "torch":
             raise ImportError("no torch here")
-        return _import(name, *rest)
+        return _import(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", no_torch)
     with pytest.raises(ImportError, match=r"pip install densvec\[torch\]"):
