@@ -64,7 +64,7 @@ cdef inline bint same_window(const Windows* windows, int i, int j) noexcept nogi
 
 
 cdef inline REAL weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
-    """Say how much each position of centre i's window counts in its sum, and by which scale: see `Reading`."""
+    """Say how much each position of centre i's window counts in its sum, and its scale; see `Reading`."""
     cdef int left = step.windows.left[i], count = positive_count(&step.windows, i) + 1, j
     cdef double total = 0, scale, slope = 2 * step.nearness / (step.window + 1)
     for j in range(count):
@@ -139,7 +139,7 @@ cdef inline void encode(Step* step) noexcept nogil:
 cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     """Set step.q to the posterior of centre i.
 
-        log_variance   = -log(1 + x / (1 + x / most)),  x = its column / scale of the sum,  if it narrows its prior
+        log_variance   = -log(1 + x / (1 + x / most)),  x = its column / scale     if it narrows its prior
         log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
         variance       = exp(log_variance, within bounds)
 

@@ -1,4 +1,4 @@
-"""Counted words shared out by owner, and merged again by the owners: no string of Python's for any of them."""
+"""Counted words shared out by owner, and merged again by the owners, without a Python string for any."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -28,7 +28,7 @@ cdef inline uint64_t stable_hash(const uint8_t *text, size_t length) noexcept no
 
 
 cdef class OwnedWords:
-    """The words that one process owns, with the counts of all processes and the place where each appears first.
+    """The words that one process owns, with the counts of all processes and where each appears first.
 
     Examples
     --------
@@ -59,7 +59,8 @@ cdef class OwnedWords:
         cdef const int64_t[::1] count = np.ascontiguousarray(counts, np.int64)
         cdef const int64_t[::1] first = np.ascontiguousarray(firsts, np.int64)
         cdef Py_ssize_t n = length.shape[0], k
-        if n != count.shape[0] or n != first.shape[0] or np.sum(lengths) != len(text) or np.any(np.less(lengths, 0)):
+        fits = n == count.shape[0] and n == first.shape[0] and np.sum(lengths) == len(text)
+        if not fits or np.any(np.less(lengths, 0)):
             raise ValueError(f"{n} lengths do not describe {count.shape[0]} words in {len(text)} bytes")
         if self.table.size + n > <size_t>len(self.firsts):
             grown = np.empty(2 * (self.table.size + n), np.int64)
@@ -139,8 +140,8 @@ cdef class OwnedWords:
 def shares(counter, int owners):
     """Return the words of a counter, or of `OwnedWords`, by owner, which follows from the word alone.
 
-    For each owner: the words in UTF-8 one behind the other, their lengths, their counts, and their places in the order
-    of first appearance.
+    For each owner: the words in UTF-8 one behind the other, their lengths, their counts, and their places in
+    the order of first appearance.
     """
     cdef const WordTable *table
     if isinstance(counter, OwnedWords):

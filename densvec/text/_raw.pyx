@@ -1,7 +1,7 @@
 """Raw text as tokenised text: words in lower case, a blank between them, a line for each sentence."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc
 from libc.string cimport memmove
 
 import unicodedata
@@ -97,7 +97,7 @@ cdef class Tokenised:
     cdef RawState state
     cdef object file, source, output, count_invalid
     cdef Py_ssize_t rest                # bytes at the front of `source` that were not tokenised yet
-    cdef size_t first, size             # output[first:size] is to be delivered; what follows `ready` may still change
+    cdef size_t first, size             # output[first:size] is to be delivered; after `ready` it may change
     cdef int64_t invalid
     cdef bint ended
 

@@ -233,7 +233,7 @@ cdef class TextReader:
     cdef Py_ssize_t read(self, Py_ssize_t start) except -1:
         """Read bytes to data[start:], at most up to the buffer's last byte; return how many, 0 at the end."""
         cdef Py_ssize_t n, most
-        # As much as there is already, should a word or a block be long; not all there is room for: repaired text
+        # As much as there is already, should a word or a block be long; not all there's room for: mended text
         # grows, and the room with it.
         most = max(self.step, self.stop - self.start)
         view = memoryview(self.buffer)[start: min(self.capacity - 1, start + most)]
