@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from densvec.concordance import Corpus, occurrences
-from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
+from densvec.keyed.senses import density_of_all
 
 if TYPE_CHECKING:
     from densvec.comparison import WordComparison
@@ -76,7 +76,7 @@ class Contrast(Lookup):
             )
         shift, p_value = permutation_test(batches[0].mean, batches[1].mean, permutations, seed)
         centres = np.array([batch.mean.mean(axis=0, dtype=np.float64) for batch in batches])
-        densities = (_summary(batches[0]), _summary(batches[1]))
+        densities = (density_of_all(batches[0]), density_of_all(batches[1]))
         nearest: Any = tuple(self._whole._telling(word, centres, topn))
         return WordComparison(
             word,
@@ -86,11 +86,3 @@ class Contrast(Lookup):
             nearest,
             (len(batches[0]), len(batches[1])),
         )
-
-
-def _summary(batch: Gaussian) -> Gaussian:
-    mean = batch.mean.mean(axis=0, dtype=np.float64)
-    squares = (batch.mean - mean) ** 2
-    spread = squares.mean(keepdims=True)[0] if batch.is_spherical else squares.mean(axis=0)
-    variance = batch.variance.mean(axis=0, dtype=np.float64) + spread
-    return Gaussian(mean.astype(batch.mean.dtype), variance.astype(batch.mean.dtype))

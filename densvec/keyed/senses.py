@@ -14,7 +14,16 @@ from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
 from densvec.types import Floats, Integers
 
-__all__ = ["Sense", "Senses", "SensesOfWords", "Usual", "induce", "main_spread", "split_in_two"]
+__all__ = [
+    "Sense",
+    "Senses",
+    "SensesOfWords",
+    "Usual",
+    "density_of_all",
+    "induce",
+    "main_spread",
+    "split_in_two",
+]
 
 _CONTROLS = 60
 """Words of like frequency whose occurrences tell how far those of any word fall apart."""
@@ -260,11 +269,8 @@ class SensesOfWords(Lookup):
         for i, centre in enumerate(centres):
             members = np.flatnonzero(labels == i)
             squares = (points[members] - centre) ** 2
-            spread = squares.mean(axis=0) if not posteriors.is_spherical else squares.mean(keepdims=True)[0]
-            variance = posteriors.variance[members].mean(axis=0, dtype=np.float64) + spread
             typical = members[np.argsort(squares.sum(axis=1), kind="stable")]
-            dtype: Any = posteriors.mean.dtype
-            density = Gaussian(centre.astype(dtype), variance.astype(dtype))
+            density = density_of_all(posteriors[members])
             lines: dict[str, Occurrence] = {}
             for j in typical:
                 lines.setdefault(items[j].line(), items[j])
@@ -302,6 +308,22 @@ def main_spread(points: Floats) -> float:
         return 0.0
     centred = points - points.mean(axis=0)
     return float(np.linalg.eigvalsh(centred.T @ centred)[-1] / len(points))
+
+
+def density_of_all(posteriors: Gaussian) -> Gaussian:
+    """Return the density of many posteriors: the mean of their means, and how far these spread with their variances.
+
+    Examples
+    --------
+    >>> density_of_all(Gaussian([[0.0, 0.0], [2.0, 2.0]], [[1.0], [3.0]]))
+    Gaussian(mean=[1., 1.], variance=[3.])
+    """
+    mean = posteriors.mean.mean(axis=0, dtype=np.float64)
+    squares = (posteriors.mean - mean) ** 2
+    spread = squares.mean(keepdims=True)[0] if posteriors.is_spherical else squares.mean(axis=0)
+    variance = posteriors.variance.mean(axis=0, dtype=np.float64) + spread
+    dtype: Any = posteriors.mean.dtype
+    return Gaussian(mean.astype(dtype), variance.astype(dtype))
 
 
 def split_in_two(points: Floats, seed: int = 0) -> Integers:

@@ -10,8 +10,9 @@ from densvec.text._words cimport (
     WordEntry,
     WordTable,
     new_table,
+    values_of,
+    values_of_words,
     wordtable_add,
-    wordtable_find,
     wordtable_free,
 )
 
@@ -112,29 +113,11 @@ cdef class OwnedWords:
 
     def frequencies(self):
         """Return the counts alone."""
-        result = np.empty(self.table.size, np.int64)
-        cdef int64_t[::1] values = result                                                       # OUT
-        cdef size_t i
-        for i in range(self.table.size):
-            values[i] = self.table.entries[i].value
-        return result
+        return values_of(&self.table)
 
     def counts_of(self, words):
         """Return how often each of some words occurs, 0 for those that are not owned here."""
-        cdef bytes text
-        cdef Word key
-        cdef WordEntry *entry
-        result = []
-        for word in words:
-            entry = NULL
-            if isinstance(word, str):
-                text = word.encode("utf-8", "surrogatepass")
-                key.start = text
-                key.length = len(text)
-                hash_word(&key, &self.table.key)
-                entry = wordtable_find(&self.table, &key)
-            result.append(0 if entry == NULL else entry.value)
-        return np.array(result, np.int64)
+        return values_of_words(&self.table, words)
 
 
 def shares(counter, int owners):

@@ -25,6 +25,34 @@ from densvec._corpus import Block
 from densvec.text.trimming import keeps
 
 
+cdef object values_of(const WordTable *table):
+    """Return the values of a table's words, in the order of the words."""
+    result = np.empty(table.size, np.int64)
+    cdef int64_t[::1] values = result                                                           # OUT
+    cdef size_t i
+    for i in range(table.size):
+        values[i] = table.entries[i].value
+    return result
+
+
+cdef object values_of_words(const WordTable *table, words):
+    """Return the values of some words, 0 for those that a table does not hold."""
+    cdef bytes text
+    cdef Word key
+    cdef WordEntry *entry
+    result = []
+    for word in words:
+        entry = NULL
+        if isinstance(word, str):
+            text = str.encode(word, "utf-8", "surrogatepass")  # a subclass may say anything
+            key.start = text
+            key.length = len(text)
+            hash_word(&key, &table.key)
+            entry = wordtable_find(table, &key)
+        result.append(0 if entry == NULL else entry.value)
+    return np.array(result, np.int64)
+
+
 cdef int new_table(WordTable *table) except -1:
     """Make a table of no words, with a key of its own."""
     cdef bytes key = os.urandom(sizeof(HashKey))
@@ -266,26 +294,8 @@ cdef class WordCounter:
 
     def frequencies(self):
         """Return the counts alone, in the same order."""
-        result = np.empty(self.table.size, np.int64)
-        cdef int64_t[::1] values = result
-        cdef size_t i
-        for i in range(self.table.size):
-            values[i] = self.table.entries[i].value
-        return result
+        return values_of(&self.table)
 
     def counts_of(self, words):
         """Return how often each of some words occurs, 0 for those that do not."""
-        cdef bytes text
-        cdef Word key
-        cdef WordEntry *entry
-        result = []
-        for word in words:
-            entry = NULL
-            if isinstance(word, str):
-                text = str.encode(word, "utf-8", "surrogatepass")
-                key.start = text
-                key.length = len(text)
-                hash_word(&key, &self.table.key)
-                entry = wordtable_find(&self.table, &key)
-            result.append(0 if entry == NULL else entry.value)
-        return np.array(result, np.int64)
+        return values_of_words(&self.table, words)
