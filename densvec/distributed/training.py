@@ -24,7 +24,7 @@ from densvec.distributed.vocabulary import check_shares
 from densvec.model.layout import STATE, Layout
 from densvec.text.feed import Feed
 from densvec.text.pieces import deal, piece_of, pieces_of
-from densvec.training.backend import Backend, StepResult
+from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.run import Run, Tally
 from densvec.types import Array
 
@@ -195,7 +195,8 @@ class TogetherBackend(Backend):
     def give_up(self, error: BaseException) -> None:
         """Tell the others why training ends here; after an interrupt all ranks end with equal tables.
 
-        RankError if they cannot: then the model is this rank's own, at no position, and is not to be saved.
+        If they cannot, the model is this rank's own, at no position: the run is lost, and the model cannot be saved.
+        RankError if that is so after an interrupt.
         """
         told = isinstance(error, (RankError, RankInterrupt)) or not self._in_epoch
         try:
@@ -206,6 +207,10 @@ class TogetherBackend(Backend):
             self._broken = True
         finally:
             self.close()
+            # A model that diverges goes back to where ranks last agreed.
+            self._run.lost = (
+                self._in_epoch and not self._agreed and not isinstance(error, UnstableTrainingError)
+            )
         if not told and self._broken and isinstance(error, KeyboardInterrupt):
             raise RankError(
                 "interrupted, and the other ranks have ended: the model is that of the last checkpoint"
@@ -215,7 +220,9 @@ class TogetherBackend(Backend):
         if isinstance(error, KeyboardInterrupt):
             while not self._stopped:
                 self._meet(stop=True)
-        elif self._exchange is not None:
+        elif self._exchange is None:
+            self._meet(full=True)
+        else:
             if self._exchange.under_way:
                 self._exchange.take()
             self._exchange.start(Report(self._numbers(), error=f"{type(error).__name__}: {error}"))

@@ -217,10 +217,12 @@ class Training(ModelState):
 
     def _train(self, run: Run, callbacks: tuple[Any, ...], report_delay: float) -> None:
         """Train what is left of a run. Signals are deferred: only callbacks, and the loop, let them interrupt."""
+        run.check_not_lost()
         self._own_arrays()
         ranks = self._ranks()
         backend, open_feed = self._make_backend(), self._feeds()
-        if ranks is not None or run.shared is not None:
+        several = ranks is not None or run.shared is not None
+        if several:
             from densvec.distributed.training import share
 
             together = share(self, ranks or Group.alone(), run, backend, open_feed)
@@ -234,7 +236,7 @@ class Training(ModelState):
 
         def on_chunk(tally: Tally, seconds: float) -> None:
             progress.chunk(backend.overall(tally), seconds)
-            if last_good.due():
+            if not several and last_good.due():
                 with self._standstill():
                     last_good.take(self._arrays())
             self._call(watchers, "on_batch_end")
@@ -253,6 +255,8 @@ class Training(ModelState):
                     tally = loop.epoch(on_chunk)
                     with self._standstill():
                         loss = run.complete_epoch()
+                        if several and last_good.due():  # only here ranks have one position
+                            last_good.take(self._arrays())
                     progress.epoch(loss, tally)
                     self._warn_of_nothing(loss)
                     self._call(callbacks, "on_epoch_end")

@@ -90,6 +90,7 @@ class Run:
     own: bool = False  # whether it is the model's own epochs, not those of a later call
     position: Position = field(default_factory=Position)
     shared: dict[str, Any] | None = None  # what several processes have trained, see `densvec.distributed`
+    lost: bool = False  # whether the tables belong to no position, as ranks could not agree on one
 
     @property
     def epoch(self) -> int:
@@ -142,9 +143,17 @@ class Run:
         self.shared = None
         return given
 
+    def check_not_lost(self) -> None:
+        """Raise RuntimeError if the tables belong to no position, so that nothing can go on from here."""
+        if self.lost:
+            raise RuntimeError(
+                "training was cut off before this rank could agree with the others: load the last checkpoint instead"
+            )
+
     def header(self) -> dict[str, Any]:
         """Return a JSON document that `from_header` understands; it leaves out the losses."""
-        header = {name: value for name, value in vars(self).items() if name != "position"}
+        self.check_not_lost()
+        header = {name: value for name, value in vars(self).items() if name not in {"position", "lost"}}
         tally = asdict(self.tally) if self.shared is None else self.shared["tally"]
         return {**header, "epoch": self.epoch, "tally": tally}
 

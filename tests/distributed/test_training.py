@@ -1,11 +1,14 @@
 """Training on several ranks: they end with one model, which has learnt what one process learns."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram, SkipGram, Word2Gauss
 from densvec.callbacks import Callback
 from densvec.datasets import toy_language
+from densvec.training.backend import UnstableTrainingError
 from tests.distributed.ranks import run_ranks
 
 MODEL = {
@@ -196,6 +199,52 @@ def test_an_error_on_one_rank_ends_all_with_its_sentence(corpus):
     assert [name for name, _ in results] == ["RankError", "OSError", "RankError"]
     assert all("the disk is gone" in text for _, text in results)
     assert "rank 1 failed" in results[0][1]
+
+
+def save_after_an_error(corpus, path):
+    """Save what an error left behind, as one would after a SIGTERM that comes while it is being raised."""
+    start()
+    model = BayesianSkipGram(**QUICK)
+    model.build_vocab(corpus_file=corpus)
+    with contextlib.suppress(OSError, RuntimeError):
+        model.train(callbacks=[Trouble(1, 9, fail)])
+    sentences = []
+    for attempt in (lambda: model.save(path), model.train):
+        with pytest.raises(RuntimeError) as caught:
+            attempt()
+        sentences.append(str(caught.value))
+    return sentences
+
+
+def test_a_rank_that_could_not_agree_with_the_others_is_not_saved(corpus, tmp_path):
+    path = tmp_path / "model.dv"
+    for sentences in run_ranks(save_after_an_error, 2, corpus, path):
+        assert all("load the last checkpoint instead" in sentence for sentence in sentences)
+    assert not path.exists()
+
+
+def diverge(corpus, path):
+    start()
+    model = BayesianSkipGram(**QUICK)
+    model.build_vocab(corpus_file=corpus)
+    try:
+        model.train(callbacks=[Trouble(0, 45, blow_up)])
+    except UnstableTrainingError:
+        model.save(path)
+
+
+def blow_up(model):
+    raise UnstableTrainingError("as if")
+
+
+def test_a_model_that_diverged_on_one_rank_is_the_last_that_all_agreed_on(corpus, tmp_path):
+    path = tmp_path / "model.dv"
+    run_ranks(diverge, 2, corpus, path)
+    model = BayesianSkipGram.load(path)
+    assert model._run.shared is None
+    assert model._run.tally.words == 0
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [entry.words for entry in model.train().loss_history] == [words] * 2
 
 
 def interrupted(corpus, path):
