@@ -28,6 +28,7 @@ from densvec.reading import Reading
 from densvec.training.backend import Backend
 from densvec.training.choice import check_backend, choose_backend, make_backend
 from densvec.training.settings import Objective, Rates
+from densvec.training.tables import optimiser_layout
 
 __all__ = ["BayesianSkipGram"]
 
@@ -370,14 +371,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
                     TableLayout(f"encoder.{name}", shape, start=start, group="encoder")
                     for name, (shape, start) in weights.items()
                 ),
-                TableLayout("training.embedding_squares", (), per_word=True, group="embedding_squares"),
-                TableLayout("training.typical_word", (2,), group="typical_word"),
-                TableLayout("training.adam_steps", (1,), dtype=np.int64, group="encoder_moments"),
-                *(
-                    TableLayout(f"training.adam_{moment}.{name}", shape, group="encoder_moments")
-                    for moment in ("first", "second")
-                    for name, (shape, _) in weights.items()
-                ),
+                *optimiser_layout({name: shape for name, (shape, _) in weights.items()}),
             ]
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from densvec._corpus import Chunk
 from densvec.distributed.ledger import Ledger
-from densvec.text.feed import Feed
+from densvec.text.feed import Chunks, Feed
 
 __all__ = ["PiecesFeed"]
 
@@ -15,7 +15,7 @@ __all__ = ["PiecesFeed"]
 OpenPiece = Callable[[int, int], Feed]
 
 
-class PiecesFeed:
+class PiecesFeed(Chunks):
     """Gives the chunks of some pieces, one piece after the other, as a `Feed` gives those of a whole corpus.
 
     Parameters
@@ -35,16 +35,6 @@ class PiecesFeed:
         self._feed: Feed | None = None  # of the piece that is being read
         self._piece = self._taken = 0  # its number, and how many chunks of it were trained or taken
         self._closed = False
-
-    def __iter__(self) -> PiecesFeed:
-        return self
-
-    def __next__(self) -> Chunk:
-        """Return the next chunk."""
-        taken = self.take()
-        if taken is None:
-            raise StopIteration
-        return self.chunk(taken)
 
     def take(self) -> Any:
         """Return what the next chunk is made of; None at the end. One thread at a time calls it."""
@@ -66,7 +56,7 @@ class PiecesFeed:
         return None
 
     def chunk(self, taken: Any) -> Chunk:
-        """Return the chunk of what `take` returned: the part of the work that threads can do side by side."""
+        """Return the chunk of what `take` returned, made by the feed of its piece."""
         feed, rest = taken
         chunk: Chunk = feed.chunk(rest)
         return chunk

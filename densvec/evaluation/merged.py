@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ JOIN = "‿"
 _NEIGHBOURS = 10  # a word's partner is among this many words of about its own frequency, on either side
 
 Pair = tuple[str, str]
+
+G = TypeVar("G", bound=tuple[str, ...])
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,8 @@ def draw_pairs(
     return pairs
 
 
-def _checked(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return pairs in which no word is twice."""
+def _checked(pairs: Sequence[G]) -> list[G]:
+    """Return the pairs, or longer groups, if no word is in two of them."""
     seen: set[str] = set()
     for word in (word for pair in pairs for word in pair):
         if word in seen:
@@ -157,8 +159,8 @@ class MergedText:
     ----------
     corpus : path or iterable of token lists
         The text.
-    pairs : sequence of (str, str)
-        The words to merge: ``("castle", "tax")`` become ``castle‿tax``.
+    pairs : sequence of tuples of str
+        The words to merge, two or more each: ``("castle", "tax")`` become ``castle‿tax``.
 
     Examples
     --------
@@ -167,7 +169,7 @@ class MergedText:
     [['a', 'castle‿tax', 'stands'], ['the', 'castle‿tax']]
     """
 
-    def __init__(self, corpus: Corpus, pairs: Sequence[Pair]) -> None:
+    def __init__(self, corpus: Corpus, pairs: Sequence[tuple[str, ...]]) -> None:
         self.corpus = corpus
         self.pairs = _checked(pairs)
         self._merged = {word: JOIN.join(pair) for pair in self.pairs for word in pair}

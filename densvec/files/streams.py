@@ -25,6 +25,7 @@ __all__ = [
     "open_binary",
     "open_for_writing",
     "open_stream",
+    "read_into",
 ]
 
 COMPRESSED = (".gz", ".bz2", ".xz")
@@ -172,3 +173,27 @@ def _open_remote(name: str, mode: str) -> IO[bytes]:
     import smart_open
 
     return cast("IO[bytes]", smart_open.open(name, mode))
+
+
+def read_into(file: IO[bytes], buffer: memoryview, name: object = "the file") -> int:
+    """Read bytes from a file into a buffer, at most as many as it holds; return how many, 0 at the end.
+
+    Files that people write themselves may lack ``readinto`` or return a wrong count, which must not be trusted.
+
+    Examples
+    --------
+    >>> import io
+    >>> buffer = bytearray(4)
+    >>> read_into(io.BytesIO(b"ab"), memoryview(buffer)), bytes(buffer[:2])
+    (2, b'ab')
+    """
+    if hasattr(file, "readinto"):
+        count = int(file.readinto(buffer))
+    else:
+        data = file.read(len(buffer))
+        count = len(data)
+        if count <= len(buffer):
+            buffer[:count] = data
+    if not 0 <= count <= len(buffer):
+        raise OSError(f"{name}: asked for {len(buffer)} bytes, but it reports {count} bytes read")
+    return count

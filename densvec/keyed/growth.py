@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec.keyed.tables import KEY_TYPES, Tables
+from densvec.keyed.keys import KEY_TYPES
+from densvec.keyed.tables import Tables
 from densvec.types import Floats
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from densvec.density_table import row_blocks
+from densvec.keyed.keys import KEY_TYPES
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.ranking import best
 from densvec.keyed.search import Found
-from densvec.keyed.tables import KEY_TYPES
 from densvec.keyed.taxonomy import Taxonomy, build_taxonomy
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats

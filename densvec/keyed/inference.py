@@ -11,9 +11,9 @@ import numpy as np
 
 from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
+from densvec.keyed.keys import KEY_TYPES, refuse_bytes
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
-from densvec.keyed.tables import KEY_TYPES, refuse_bytes
 from densvec.reading import MOST_EMPHASIS, Reading
 from densvec.text.inflections import is_inflection
 from densvec.types import Floats, Integers

@@ -8,7 +8,8 @@ import numpy as np
 
 from densvec.density_table import DensityTable
 from densvec.gaussian import Gaussian
-from densvec.keyed.tables import KEY_TYPES, Tables, refuse_bytes
+from densvec.keyed.keys import KEY_TYPES, refuse_bytes
+from densvec.keyed.tables import Tables
 from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats
 

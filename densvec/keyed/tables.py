@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ from densvec.checks import check_covariance, check_whole
 from densvec.density_table import DensityTable, row_blocks
 from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
+from densvec.keyed.keys import KEY_TYPES, Keys
 from densvec.reading import Reading
-from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
     from densvec.keyed.hypernymy import HypernymyScale
     from densvec.keyed.subwords import SpellingModel
 
-__all__ = ["ENCODER", "KEY_TYPES", "Derived", "Tables", "refuse_bytes"]
-
-KEY_TYPES = (str, int, np.integer)
-"""What names one key: a word, or the number of its row."""
-
-BYTES = (bytes, bytearray, memoryview)
-"""Text that was not decoded: their items are numbers, which would be taken for rows."""
+__all__ = ["ENCODER", "Derived", "Tables"]
 
 ENCODER = "encoder."
 """What the names of the encoder's arrays begin with, among those of all tables."""
@@ -61,12 +55,10 @@ class Derived:
     frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
 
 
-class Tables:
+class Tables(Keys):
     """Keys and their rows in the tables: what the other parts of KeyedDensities look things up in."""
 
     vector_size: int
-    index_to_key: list[str]
-    key_to_index: dict[str, int]
     expandos: dict[str, npt.NDArray[Any]]
     encoder: Encoder | None
     context_vectors: Floats | None
@@ -393,66 +385,6 @@ class Tables:
             self.log_variances -= 2.0 * np.log(scale)[:, None]
         self._forget_derived()
 
-    # Keys
-
-    def __len__(self) -> int:
-        return len(self.index_to_key)
-
-    def __contains__(self, key: object) -> bool:
-        return self.has_index_for(key)
-
-    def has_index_for(self, key: Any) -> bool:
-        """Return whether `key` is known.
-
-        Parameters
-        ----------
-        key : str or int
-            A word, or the number of a row.
-
-        Examples
-        --------
-        >>> wv.has_index_for("dog"), wv.has_index_for("unicorn"), "dog" in wv
-        (True, False, True)
-        """
-        return self.get_index(key, -1) >= 0
-
-    def get_index(self, key: Any, default: int | None = None) -> int:
-        """Return the row of `key`.
-
-        Parameters
-        ----------
-        key : str or int
-            A word, or the number of a row.
-        default : int, optional
-            What to return for an unknown key.
-
-        Raises
-        ------
-        KeyError
-            If the key is unknown and there is no default.
-
-        Examples
-        --------
-        >>> wv.get_index("dog"), wv.get_index("unicorn", -1)
-        (1, -1)
-        """
-        index = self.key_to_index.get(key, -1)
-        if index >= 0:
-            return index
-        if isinstance(key, bool):
-            raise TypeError(f"{key} is neither a word nor the number of a row; {str(key)!r} would be a word")
-        if isinstance(key, (int, np.integer)) and 0 <= key < len(self.index_to_key):
-            return key  # type: ignore[return-value]  # a row number stands for itself
-        if default is not None:
-            return default
-        refuse_bytes(key)
-        raise UnknownKeyError(key, self.key_to_index)
-
-    def _rows(self, keys: Iterable[Any]) -> list[int]:
-        """Return the rows of several keys; an unknown one is a KeyError."""
-        refuse_bytes(keys)
-        return [self.get_index(key) for key in keys]
-
     # Lookup
 
     def __getitem__(self, key_or_keys: Any) -> Floats:
@@ -522,17 +454,3 @@ class Tables:
                 ("attributes", ", ".join(self.expandos)),
             ],
         )
-
-
-def refuse_bytes(words: Any) -> None:
-    """Say that words are text, not bytes.
-
-    Examples
-    --------
-    >>> refuse_bytes(b"the dog")
-    Traceback (most recent call last):
-    TypeError: b'the dog' is bytes, and words are text: decode it first, b'the dog'.decode()
-    """
-    if isinstance(words, BYTES):
-        shown = bytes(words[:40])
-        raise TypeError(f"{shown!r} is bytes, and words are text: decode it first, {shown!r}.decode()")

@@ -126,22 +126,21 @@ def entails(model: Model, questions: Sequence[Entails], limits: Limits) -> Answe
 
 def hypernyms(model: Model, questions: Sequence[Hypernyms], limits: Limits) -> Answers:
     """Answer /v1/hypernyms."""
-
-    def answer(question: Hypernyms) -> Document:
-        model.check_known([question.word])
-        found = model.wv.hypernyms(question.word, topn=_checked_topn(question.topn, limits))
-        return plain({"word": question.word, "hypernyms": scored(found)})  # type: ignore[no-any-return]
-
-    return _each(questions, answer)
+    return _kinds("hypernyms", model.wv.hypernyms, model, questions, limits)
 
 
 def hyponyms(model: Model, questions: Sequence[Hypernyms], limits: Limits) -> Answers:
     """Answer /v1/hyponyms."""
+    return _kinds("hyponyms", model.wv.hyponyms, model, questions, limits)
 
+
+def _kinds(
+    name: str, find: Callable[..., Any], model: Model, questions: Sequence[Hypernyms], limits: Limits
+) -> Answers:
     def answer(question: Hypernyms) -> Document:
         model.check_known([question.word])
-        found = model.wv.hyponyms(question.word, topn=_checked_topn(question.topn, limits))
-        return plain({"word": question.word, "hyponyms": scored(found)})  # type: ignore[no-any-return]
+        found = find(question.word, topn=_checked_topn(question.topn, limits))
+        return plain({"word": question.word, name: scored(found)})  # type: ignore[no-any-return]
 
     return _each(questions, answer)
 

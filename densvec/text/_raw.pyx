@@ -6,6 +6,8 @@ from libc.string cimport memmove
 
 import unicodedata
 
+from densvec.files.streams import read_into
+
 
 cdef extern from "_raw.h" nogil:
     enum: LETTER, MARK, DIGIT, LOWERCASE, SPACE, SENTENCE_END, JOINER, RAW_PAGES
@@ -173,15 +175,4 @@ cdef class Tokenised:
 
     cdef Py_ssize_t fill(self) except -1:
         """Read bytes behind those that are left; return how many, 0 at the end."""
-        cdef Py_ssize_t n
-        view = memoryview(self.source)[self.rest: len(self.source) - 16]
-        if hasattr(self.file, "readinto"):
-            n = self.file.readinto(view)
-        else:
-            data = self.file.read(len(view))
-            n = len(data)
-            if n <= len(view):
-                view[:n] = data
-        if not 0 <= n <= len(view):
-            raise OSError(f"asked for {len(view)} bytes, the file says it has read {n}")
-        return n
+        return read_into(self.file, memoryview(self.source)[self.rest: len(self.source) - 16])

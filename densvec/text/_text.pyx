@@ -9,6 +9,8 @@ from libc.string cimport memchr, memcpy, memmove
 
 import codecs
 
+from densvec.files.streams import read_into
+
 MAX_SENTENCE_LENGTH = 10000
 
 # A block ends with the sentence that fills it, and its positions are 32-bit numbers.
@@ -232,21 +234,12 @@ cdef class TextReader:
 
     cdef Py_ssize_t read(self, Py_ssize_t start) except -1:
         """Read bytes to data[start:], at most up to the buffer's last byte; return how many, 0 at the end."""
-        cdef Py_ssize_t n, most
-        # As much as there is already, should a word or a block be long; not all there's room for: mended text
-        # grows, and the room with it.
+        cdef Py_ssize_t most
+        # Read as much again as is there already, in case a word or a block is long, but not as much as there is
+        # room for: repaired text is longer, and the room grows with it.
         most = max(self.step, self.stop - self.start)
         view = memoryview(self.buffer)[start: min(self.capacity - 1, start + most)]
-        if hasattr(self.file, "readinto"):
-            n = self.file.readinto(view)
-        else:
-            data = self.file.read(len(view))
-            n = len(data)
-            if n <= len(view):
-                view[:n] = data
-        if not 0 <= n <= len(view):
-            raise OSError(f"{self.name}: asked for {len(view)} bytes, its file says it has read {n}")
-        return n
+        return read_into(self.file, view, self.name)
 
     cdef bint clip_lines(self, Py_ssize_t *n) noexcept:
         """Cut the n bytes behind `stop` after the last line wanted; whether that was among them."""

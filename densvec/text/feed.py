@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from densvec._corpus import Block, Chunk, Sampler
 from densvec.corpora import check_corpus, file_reader, log_replaced, text_reader
 from densvec.text._sentences import SentenceReader
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextBlock, TextReader
 from densvec.text._words import WordIndex
+from densvec.text.ahead import Ahead
 from densvec.text.pieces import Piece, chunk_number
 from densvec.types import CorpusFile
 
-__all__ = ["CHUNK_WORDS", "Feed"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["CHUNK_WORDS", "Chunks", "Feed"]
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +29,33 @@ logger = logging.getLogger(__name__)
 CHUNK_WORDS = 10_000
 
 
-class Feed:
+class Chunks(ABC):
+    """An iterator over chunks whose making is divided in two, so that threads can share it."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Chunk:
+        """Return the next chunk."""
+        taken = self.take()
+        if taken is None:
+            raise StopIteration
+        return self.chunk(taken)
+
+    @abstractmethod
+    def take(self) -> Any:
+        """Return what the next chunk is made of, which may have to be waited for; None at the end."""
+
+    @abstractmethod
+    def chunk(self, taken: Any) -> Chunk:
+        """Return the chunk of what `take` returned: the part of the work that threads can do side by side."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop reading; further calls of ``next()`` raise StopIteration."""
+
+
+class Feed(Chunks):
     """Iterates over the chunks of one epoch; several threads may call ``next()`` on one feed.
 
     Chunk k holds the k-th run of whole sentences with at least `chunk_words` words, so chunks depend on the
@@ -106,22 +136,12 @@ class Feed:
                 sentences, words, chunk_words, start, max_sentence_length, max(1, prefetch)
             )
 
-    def __iter__(self) -> Feed:
-        return self
-
-    def __next__(self) -> Chunk:
-        """Return the next chunk."""
-        taken = self.take()
-        if taken is None:
-            raise StopIteration
-        return self.chunk(taken)
-
     def take(self) -> Any:
-        """Return what the next chunk is made of, which may have to be waited for; None at the end."""
+        """Return the text or the block of the next chunk; None at the end."""
         return self._blocks.take()
 
     def chunk(self, taken: Any) -> Chunk:
-        """Return the chunk of what `take` returned: the part of the work that threads can do side by side."""
+        """Return the chunk of what `take` returned: its words encoded and sampled."""
         block = self._blocks.block(taken)
         if self._piece is not None:
             number = chunk_number(self._piece, block.number)
@@ -228,9 +248,6 @@ class _ProducedBlocks:
     cursors) must stay on the thread that made them.
     """
 
-    #: Seconds that close() waits for a corpus that does not return from next().
-    PATIENCE = 2.0
-
     def __init__(
         self,
         sentences: Iterable[Any],
@@ -241,60 +258,21 @@ class _ProducedBlocks:
         prefetch: int,
     ) -> None:
         self._arguments = sentences, index, chunk_words, start, max_sentence_length
-        self._prefetch = prefetch
-        self._ready: deque[Block] = deque()
-        self._changed = threading.Condition()
-        self._closed = False  # nothing more is wanted
-        self._finished = False  # nothing more will come
-        self._error: BaseException | None = None
-        self._thread: threading.Thread | None = None
+        self._ahead = Ahead(self._produce, depth=prefetch, name="densvec-feed")
 
     def block(self, taken: Block) -> Block:
         return taken
 
     def take(self) -> Block | None:
-        with self._changed:
-            if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._produce, name="densvec-feed", daemon=True)
-                self._thread.start()
-            while not self._ready and not self._finished and not self._closed:
-                self._changed.wait()
-            if self._closed:
-                return None
-            if self._ready:
-                block = self._ready.popleft()
-                self._changed.notify_all()
-                return block
-            if self._error is not None:
-                raise self._error
-            return None
+        return self._ahead.take()
 
-    def _produce(self) -> None:
+    def _produce(self) -> Iterator[Block]:
         sentences, index, chunk_words, start, max_sentence_length = self._arguments
-        try:
-            reader = SentenceReader(sentences, index, max_sentence_length=max_sentence_length)
-            while not self._closed and (block := reader.next_block(chunk_words)) is not None:
-                if block.number < start:
-                    continue
-                with self._changed:
-                    while len(self._ready) >= self._prefetch and not self._closed:
-                        self._changed.wait()
-                    self._ready.append(block)
-                    self._changed.notify_all()
-        except BaseException as error:  # it belongs to the caller of next()
-            self._error = error
-        finally:
-            with self._changed:
-                self._finished = True
-                self._changed.notify_all()
+        reader = SentenceReader(sentences, index, max_sentence_length=max_sentence_length)
+        while not self._ahead.closed and (block := reader.next_block(chunk_words)) is not None:
+            if block.number >= start:
+                yield block
 
     def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            self._ready.clear()
-            self._changed.notify_all()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(self.PATIENCE)
-            if thread.is_alive():
-                logger.warning("the corpus does not return from iteration; its thread is left behind")
+        if not self._ahead.close():
+            logger.warning("the corpus does not return from iteration; its thread is left behind")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from densvec.model.layout import STATE, TableLayout
 from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["PER_WORD", "bayesian_state", "bayesian_tables"]
+__all__ = ["PER_WORD", "bayesian_state", "bayesian_tables", "optimiser_layout"]
 
 #: Tables with a row for each word; the others are the encoder's weights.
 PER_WORD = ("means", "log_variances", "embeddings")
@@ -24,14 +26,33 @@ def bayesian_tables(wv: KeyedDensities) -> dict[str, Array]:
     return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
 
 
+def optimiser_layout(weights: Mapping[str, tuple[int, ...]]) -> list[TableLayout]:
+    """Return the layout of the optimiser's accumulators, given the shapes of the encoder's weights."""
+    return [
+        TableLayout(STATE + "embedding_squares", (), per_word=True, group="embedding_squares"),
+        TableLayout(STATE + "typical_word", (2,), start=_typical_word, group="typical_word"),
+        TableLayout(STATE + "adam_steps", (1,), dtype=np.int64, group="encoder_moments"),
+        *(
+            TableLayout(f"{STATE}adam_{moment}.{name}", shape, group="encoder_moments")
+            for moment in ("first", "second")
+            for name, shape in weights.items()
+        ),
+    ]
+
+
+def _typical_word(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Start at the stretch 1 and the log-variance 0; see `settings.Rates`."""
+    return np.array([1.0, 0.0])
+
+
 def bayesian_state(tables: dict[str, Array]) -> dict[str, Array]:
     """Return the optimiser's accumulators as they are before the first step."""
-    dtype = tables["means"].dtype
-    weights = {name: table for name, table in tables.items() if name not in PER_WORD}
+    words, dtype = tables["means"].shape[0], tables["means"].dtype
+    shapes = {name: table.shape for name, table in tables.items() if name not in PER_WORD}
+    rng = np.random.default_rng(0)  # none of them starts at random
     return {
-        "embedding_squares": np.zeros(len(tables["embeddings"]), dtype),
-        "typical_word": np.array([1.0, 0.0], dtype),  # stretch and log-variance; see `settings.Rates`
-        "adam_steps": np.zeros(1, np.int64),
-        **{f"adam_first.{name}": np.zeros_like(weight) for name, weight in weights.items()},
-        **{f"adam_second.{name}": np.zeros_like(weight) for name, weight in weights.items()},
+        table.name.removeprefix(STATE): table.start(rng, table.full_shape(words)).astype(
+            table.dtype if table.dtype is np.int64 else dtype
+        )
+        for table in optimiser_layout(shapes)
     }

@@ -207,7 +207,7 @@ class TestClosing:
     def test_does_not_wait_for_a_corpus_that_hangs(self, monkeypatch, caplog):
         from densvec.text import feed as module
 
-        monkeypatch.setattr(module._ProducedBlocks, "PATIENCE", 0.1)
+        monkeypatch.setattr(module.Ahead, "PATIENCE", 0.1)
         release = threading.Event()
 
         def hanging():

@@ -184,5 +184,5 @@ def test_a_file_that_claims_to_have_read_what_it_was_not_asked_for_is_an_error(c
         def readinto(self, view):
             return claimed
 
-    with pytest.raises(OSError, match=f"says it has read {claimed}"):
+    with pytest.raises(OSError, match=f"reports {claimed}"):
         Tokenised(Liar()).read()
