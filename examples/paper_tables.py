@@ -117,7 +117,6 @@ PAPER: Settings = {
     "nearness": 0.0,
     "margin": 5.0,
     "kl_weight": 1.0,
-    "sample": 1e-4,
     "hidden_size": 100,
     "rates": {"contrast": 3.0, "coverage": 0.0},
 }

@@ -70,6 +70,12 @@ def call(script, place, models, *more, corpus="corpus.txt"):
     return out
 
 
+def test_every_model_by_default(script, place):
+    out = call(script, place, ",".join(script.KINDS))
+    for name in script.KINDS:
+        assert len(list((out / "models").glob(f"{name}-seed1-*.json"))) == 1
+
+
 def test_gensim_alone(script, place, capsys):
     out = call(script, place, "gensim", "--seeds", "2")
     assert "SG (gensim), seed 2: training" in capsys.readouterr().out
