@@ -3,7 +3,9 @@
 ``python -m benchmarks.distributed quality CORPUS --data EVAL [--ranks 1 2 4] [--epochs N]`` trains models of 1, 2 and 4
 ranks, one worker each, and evaluates them. ``... speed CORPUS`` compares one rank, two ranks, and two threads in one
 process, in turns. ``... efficiency`` measures how fast this machine trains and exchanges at 100 and 300 dimensions, and
-prints how much of their speed 2 to 64 such machines would keep. Ranks are started by torchrun.
+prints how much of their speed 2 to 64 such machines would keep. ``... link CORPUS --megabits 1000`` trains two ranks in
+network namespaces of their own over a link of that rate (Linux, as root; needs ``ip`` and ``tc``), beside the same two
+ranks over loopback. Ranks are started by torchrun.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 
 #: Names of the figures in a report.
 FIGURES = ("SUM", "BIG5", "GAP lst_all encoder", "direction bbds kl", "direction bless kl")
@@ -22,17 +25,35 @@ FIGURES = ("SUM", "BIG5", "GAP lst_all encoder", "direction bbds kl", "direction
 CORES, EXCHANGE_WORDS = 16, 1_000_000
 
 
-def train(corpus, ranks, out, **options):
-    """Train a model on some ranks in processes of their own; return what rank 0 says of it."""
-    command = [sys.executable]
-    if ranks > 1:
-        command += ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
-    command += ["-m", "benchmarks.distributed", "rank", str(corpus), "--out", str(out)]
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+LAUNCHER = [sys.executable, "-m", "torch.distributed.run"]
+
+
+def rank_command(corpus, out, **options):
+    """Return the arguments of python with which one rank trains."""
+    command = ["-m", "benchmarks.distributed", "rank", str(corpus), "--out", str(out)]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    return command
+
+
+def start(command):
+    """Start a process whose output is read."""
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def result(process):
+    """Wait for a process, and return what rank 0 said in it; None if it said nothing."""
+    output, _ = process.communicate()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return next((json.loads(line) for line in output.splitlines() if line.startswith("{")), None)
+
+
+def train(corpus, ranks, out, **options):
+    """Train a model on some ranks in processes of their own; return what rank 0 says of it."""
+    launcher = [*LAUNCHER, "--standalone", f"--nproc-per-node={ranks}"] if ranks > 1 else [sys.executable]
+    return result(start([*launcher, *rank_command(corpus, out, **options)]))
 
 
 def be_rank(args):
@@ -132,6 +153,70 @@ def speed(args) -> None:
         )
 
 
+#: Two network namespaces, each with one end of a link.
+ENDS = {"densvec-0": "10.97.0.1", "densvec-1": "10.97.0.2"}
+
+
+@contextmanager
+def slow_link(megabits):
+    """Make two network namespaces that are joined by a link of some rate in each direction."""
+
+    def call(command):
+        subprocess.run(command.split(), check=True)
+
+    first, second = ENDS
+    try:
+        for name in ENDS:
+            call(f"ip netns add {name}")
+        call(f"ip link add link0 netns {first} type veth peer name link1 netns {second}")
+        for number, (name, address) in enumerate(ENDS.items()):
+            inside = f"ip netns exec {name}"
+            call(f"{inside} ip address add {address}/24 dev link{number}")
+            call(f"{inside} ip link set lo up")
+            call(f"{inside} ip link set link{number} up")
+            call(
+                f"{inside} tc qdisc add dev link{number} root tbf rate {megabits}mbit burst 1mb latency 50ms"
+            )
+        yield
+    finally:
+        for name in ENDS:
+            subprocess.run(["ip", "netns", "delete", name], check=False)
+
+
+def link(args) -> None:
+    """Print the speed of two ranks over a slow link and over loopback, in turns."""
+    options = {"epochs": args.epochs, "exchange_words": args.exchange_words, "workers": args.workers}
+    near, far = [], []
+    for _ in range(args.repeats):
+        near.append(train(args.corpus, 2, "-", **options))
+        with slow_link(args.megabits):
+            host = next(iter(ENDS.values()))
+            processes = [
+                start(
+                    [
+                        *("ip", "netns", "exec", name, "env", f"GLOO_SOCKET_IFNAME=link{number}"),
+                        *(*LAUNCHER, "--nnodes=2", f"--node-rank={number}", f"--master-addr={host}"),
+                        *("--master-port=29400", *rank_command(args.corpus, "-", **options)),
+                    ]
+                )
+                for number, name in enumerate(ENDS)
+            ]
+            far.append(next(told for told in map(result, processes) if told is not None))
+    print(f"2 ranks, {args.workers} worker each, {args.exchange_words:,} words of a rank between exchanges\n")
+    print("| | words per second | of loopback | waiting for the exchange | MB sent per round |")
+    print("|---|---|---|---|---|")
+    ratios = sorted(a["words_per_second"] / b["words_per_second"] for a, b in zip(far, near, strict=True))
+    for name, told, ratio in (
+        ("loopback", near, 1.0),
+        (f"{args.megabits} Mbit/s", far, ratios[len(ratios) // 2]),
+    ):
+        middle = sorted(told, key=lambda each: each["words_per_second"])[len(told) // 2]
+        print(
+            f"| {name} | {middle['words_per_second']:,.0f} | {ratio:.2f} | {middle['waiting']:.0%} | "
+            f"{middle['bytes_per_round'] / 1e6:.1f} |"
+        )
+
+
 def exchanged_bytes(words, size, hidden, ranks, first_band):
     """Return the bytes that a rank sends in a round, as the code sends them."""
     from densvec.distributed.bands import slices
@@ -192,7 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("quality", "speed", "efficiency", "rank"))
+    parser.add_argument("what", choices=("quality", "speed", "efficiency", "link", "rank"))
     parser.add_argument("corpus")
     parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
@@ -202,9 +287,12 @@ def main() -> None:
     parser.add_argument("--vector-size", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--megabits", type=int, default=1000, help="per second, of the link")
     parser.add_argument("--out", help="where to keep the models")
     args = parser.parse_args()
-    {"quality": quality, "speed": speed, "efficiency": efficiency, "rank": be_rank}[args.what](args)
+    {"quality": quality, "speed": speed, "efficiency": efficiency, "link": link, "rank": be_rank}[args.what](
+        args
+    )
 
 
 if __name__ == "__main__":
