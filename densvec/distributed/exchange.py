@@ -84,13 +84,14 @@ class Exchange:
         self._shared = shared
         self._first_band = first_band
         self._words = len(shared.rows[0][0])
+        self._wire = group.wire(shared.rows[0][0].device)
         for tensor in shared.all():
-            sent = tensor.cpu()
+            sent = tensor.to(self._wire)
             group.broadcast(sent)
             tensor.copy_(sent)
         self._base_rows = [table.clone() for table, _ in shared.rows]
         self._base_weights = [weight.clone() for weight in shared.weights]
-        self._blocks = weight_blocks(shared.weights)
+        self._blocks = weight_blocks(shared.weights).to(self._wire)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[_Outcome] | None = None
         self._sent: _Change | None = None
@@ -145,14 +146,15 @@ class Exchange:
         """Return what has changed in these rows, and in the weights, since ranks agreed."""
         shared = self._shared
         rows = [
-            torch.cat([(table[i:j] - old[i:j]).reshape(j - i, -1) for i, j in parts]).cpu()
+            torch.cat([(table[i:j] - old[i:j]).reshape(j - i, -1) for i, j in parts]).to(self._wire)
             for (table, _), old in zip(shared.rows, self._base_rows, strict=True)
         ]
         dense = None
         if weights:
             changes = [weight - old for weight, old in zip(shared.weights, self._base_weights, strict=True)]
             dense = _Dense(
-                [change.cpu() for change in changes], [tensor.clone().cpu() for tensor in shared.means]
+                [change.to(self._wire) for change in changes],
+                [tensor.clone().to(self._wire) for tensor in shared.means],
             )
         return _Change(parts, rows, dense)
 
@@ -292,7 +294,7 @@ class _Dense:
 
 @dataclass
 class _Change:
-    """Changes of some rows, one matrix for each table, and of the weights; on the CPU."""
+    """Changes of some rows, one matrix for each table, and of the weights, on the device that ranks exchange from."""
 
     parts: list[tuple[int, int]]
     rows: list[Tensor]

@@ -96,7 +96,8 @@ class Group:
         self.rounds = 0  # exchanges of changes so far
         self.bytes_sent = 0
         self.seconds_waited = 0.0  # in which training stood still for them
-        self._processes = processes
+        self._processes = processes  # over gloo: tensors of the CPU
+        self._device_processes: Any = None  # over NCCL: tensors of the GPU that this rank trains on
 
     @classmethod
     def alone(cls) -> Group:
@@ -107,6 +108,25 @@ class Group:
     def is_main(self) -> bool:
         """Whether this is rank 0, which reports and saves."""
         return self.rank == 0
+
+    def wire(self, device: Any) -> Any:
+        """Return the device that tensors must be on to be exchanged, for a rank that trains on a device.
+
+        Ranks that all train on a GPU of their own exchange between these, by NCCL; otherwise tensors pass through the
+        memory of the CPU.
+        """
+        import torch
+        import torch.distributed as dist
+
+        if all(self.gather(device.type == "cuda" and dist.is_nccl_available())):
+            if self._device_processes is None:
+                timeout = timedelta(seconds=settings.timeout)
+                self._device_processes = dist.new_group(backend="nccl", timeout=timeout)
+            return device
+        return torch.device("cpu")
+
+    def _over(self, tensor: Tensor) -> Any:
+        return self._processes if tensor.device.type == "cpu" else self._device_processes
 
     def wait_for_all(self) -> None:
         """Wait until all ranks are here; TimeoutError names those that are not."""
@@ -150,7 +170,7 @@ class Group:
 
         parts = [torch.empty_like(tensor) for _ in range(self.size)]
         if tensor.numel():
-            dist.all_gather(parts, tensor, group=self._processes)
+            dist.all_gather(parts, tensor, group=self._over(tensor))
             self._count(tensor, self.size - 1)
         return parts
 
@@ -161,7 +181,7 @@ class Group:
 
         received = torch.empty_like(sent)
         if sent.numel():
-            dist.all_to_all_single(received, sent, group=self._processes)
+            dist.all_to_all_single(received, sent, group=self._over(sent))
             self._count(sent[0], self.size - 1)
         return received
 
@@ -183,7 +203,7 @@ class Group:
         import torch.distributed as dist
 
         if tensor.numel():
-            dist.broadcast(tensor, 0, group=self._processes)
+            dist.broadcast(tensor, 0, group=self._over(tensor))
 
     def broadcast_bytes(self, data: bytes | None, part: int = 1 << 26) -> bytes:
         """Return the bytes that rank 0 gave."""
