@@ -48,7 +48,12 @@ def likelihood(chunk, wv):
 
 
 def check_gradients(chunk, wv, tolerance=1e-10):
-    result, gradients = SkipGramBackend(wv).gradients(chunk)
+    backend = SkipGramBackend(wv)
+    result, gradients = backend.gradients(chunk)
+    before = {name: array.copy() for name, array in backend.arrays().items()}
+    assert backend.measure(chunk) == result
+    for name, array in backend.arrays().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
     loss, expected = likelihood(chunk, wv)
     assert result.loss == pytest.approx(loss, rel=tolerance)
     assert result.hinge == result.loss

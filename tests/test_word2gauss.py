@@ -66,7 +66,12 @@ def max_margin(chunk, wv, margin, energy):
 
 
 def check_gradients(chunk, wv, margin, energy, tolerance=1e-10):
-    result, gradients = Word2GaussBackend(wv, margin, energy).gradients(chunk)
+    backend = Word2GaussBackend(wv, margin, energy)
+    result, gradients = backend.gradients(chunk)
+    before = {name: array.copy() for name, array in backend.arrays().items()}
+    assert backend.measure(chunk) == result
+    for name, array in backend.arrays().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
     loss, expected = max_margin(chunk, wv, margin, energy)
     assert result.loss == pytest.approx(loss, rel=tolerance, abs=tolerance)
     assert (result.hinge, result.kl) == (result.loss, 0)

@@ -45,6 +45,7 @@ cdef struct Step:                # everything that a step needs
     Tables tables                # what predicts
     Tables into                  # what changes: the same, or gradients
     REAL rate
+    bint measures                # only the loss, and changes nothing
     Windows windows
     Scratch scratch
     Totals totals
@@ -91,11 +92,12 @@ cdef double predict(Step* step, size_t centre, int positives, int count, REAL we
     loops.exponential(odds, odds, count)
 
     # gains = -rate * d loss / d score
-    for k in range(count):
-        gains[k] = (rate if k < positives else -rate * weight) * (odds[k] / (1 + odds[k]))
-    memset(change, 0, D * sizeof(REAL))
-    loops.exchange(into, change, rows, gains, vector, count, D)
-    loops.add_scaled(step.into.vectors + centre * D, 1, change, D)
+    if not step.measures:
+        for k in range(count):
+            gains[k] = (rate if k < positives else -rate * weight) * (odds[k] / (1 + odds[k]))
+        memset(change, 0, D * sizeof(REAL))
+        loops.exchange(into, change, rows, gains, vector, count, D)
+        loops.add_scaled(step.into.vectors + centre * D, 1, change, D)
     return log_sum(odds, positives) + weight * log_sum(odds + positives, count - positives)
 
 
@@ -156,7 +158,11 @@ cdef class Kernel:
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
         return self._run(chunk, self._tables(into), -1)
 
-    cdef tuple _run(self, chunk, Tables into, double rate):
+    def measure(self, chunk):
+        """Return the summed loss of a chunk and the number of centres; change nothing."""
+        return self._run(chunk, self.bound.tables, 1, True)
+
+    cdef tuple _run(self, chunk, Tables into, double rate, bint measures=False):
         cdef Step step = self.bound
         _memory = find_windows(chunk, &step.windows, self.arrays["means"])  # what the windows point into
         if step.windows.widest == 0 or step.windows.per == 0:
@@ -172,7 +178,7 @@ cdef class Kernel:
             gains=<REAL*> begin(numbers[1]),
             change=<REAL*> begin(change),
         )
-        step.into, step.rate, step.totals = into, rate, Totals(0, 0)
+        step.into, step.rate, step.totals, step.measures = into, rate, Totals(0, 0), measures
         with nogil:
             run(&step)
         return step.totals.loss, step.totals.centres

@@ -65,6 +65,7 @@ cdef struct Step:                # everything that a step needs
     Tables into                  # what changes: the same, or gradients
     Descent descent              # how
     double longest               # that a mean may be
+    bint measures                # only the loss, and changes nothing
     Windows windows
     Scratch scratch
     Totals totals
@@ -200,7 +201,8 @@ cdef void run(Step* step) noexcept nogil:
             step.totals.hinge = INFINITY
             continue
         step.totals.hinge += hinge
-        move(step, windows.tokens[i], count)
+        if not step.measures:
+            move(step, windows.tokens[i], count)
 
 
 cdef class Kernel:
@@ -243,7 +245,11 @@ cdef class Kernel:
         cdef Descent descent = Descent(-1, 0, -dimensions, INFINITY, -INFINITY, INFINITY)
         return self._run(chunk, self._tables(into), descent, INFINITY)
 
-    cdef tuple _run(self, chunk, Tables into, Descent descent, double longest):
+    def measure(self, chunk):
+        """Return the sum of the hinge over a chunk and the number of centres; change nothing."""
+        return self._run(chunk, self.bound.tables, Descent(0, 0, 0, 0, 0, 0), 0, True)
+
+    cdef tuple _run(self, chunk, Tables into, Descent descent, double longest, bint measures=False):
         cdef Step step = self.bound
         _memory = find_windows(chunk, &step.windows, self.arrays["means"])  # what the windows point into
         if step.windows.widest == 0 or step.windows.per == 0:
@@ -271,6 +277,7 @@ cdef class Kernel:
             d_log_variance=<REAL*> begin(others[8]),
         )
         step.into, step.descent, step.longest, step.totals = into, descent, longest, Totals(0, 0)
+        step.measures = measures
         with nogil:
             run(&step)
         return step.totals.hinge, step.totals.centres

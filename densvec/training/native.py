@@ -142,6 +142,10 @@ class SkipGramBackend(NativeBackend):
         """Train on one chunk at learning rate `alpha`; any thread may do so."""
         return self._result(*self._kernel.step(chunk, alpha))
 
+    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk as the tables are, and change nothing."""
+        return self._result(*self._kernel.measure(chunk))
+
 
 class Word2GaussBackend(NativeBackend):
     """Max-margin training of Gaussian embeddings; the loss is the hinge.
@@ -188,6 +192,10 @@ class Word2GaussBackend(NativeBackend):
         """Train on one chunk at learning rate `alpha`; any thread may do so."""
         rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
         return self._result(*self._kernel.step(chunk, **rates))
+
+    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk as the tables are, and change nothing."""
+        return self._result(*self._kernel.measure(chunk))
 
 
 def check_energy(energy: str) -> str:

@@ -9,7 +9,7 @@ from gensim.test.utils import common_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from densvec import BayesianSkipGram
+from densvec import BayesianSkipGram, SkipGram, Word2Gauss
 from densvec.datasets import toy_language
 from densvec.text.thinning import auto_sample, keep_probabilities
 
@@ -67,3 +67,12 @@ def test_the_loss_at_rest_falls_with_every_epoch():
         assert entry.loss == pytest.approx(entry.hinge + model.kl_weight * entry.kl)
         assert entry.running_loss > 0
     assert model.get_latest_training_loss() == losses[-1]
+
+
+@pytest.mark.parametrize("model", [SkipGram, Word2Gauss])
+def test_so_do_the_losses_of_the_baselines(model):
+    losses = [
+        entry.loss
+        for entry in model(toy_language(3000), vector_size=20, workers=1, epochs=6, alpha=0.05).loss_history
+    ]
+    assert losses[-1] < losses[1] < losses[0]
