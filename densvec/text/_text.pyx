@@ -235,8 +235,8 @@ cdef class TextReader:
     cdef Py_ssize_t read(self, Py_ssize_t start) except -1:
         """Read bytes to data[start:], at most up to the buffer's last byte; return how many, 0 at the end."""
         cdef Py_ssize_t most
-        # Read as much again as is there already, in case a word or a block is long, but not as much as there is
-        # room for: repaired text is longer, and the room grows with it.
+        # Read as much again as is there already, in case a word or a block is long, but not as much as
+        # there is room for: repaired text is longer, and the room grows with it.
         most = max(self.step, self.stop - self.start)
         view = memoryview(self.buffer)[start: min(self.capacity - 1, start + most)]
         return read_into(self.file, view, self.name)
