@@ -14,10 +14,16 @@ import numpy.typing as npt
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
-__all__ = ["BLOCK_ENTRIES", "DensityTable", "Terms", "row_blocks"]
+__all__ = ["BLOCK_ENTRIES", "FEW", "DensityTable", "Terms", "products", "row_blocks"]
 
 BLOCK_ENTRIES = 1 << 15
 """Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
+
+FEW = 16
+"""Up to so few vectors, a table is multiplied by one after the other."""
+
+_CACHED_ENTRIES = 1 << 18
+"""Numbers of a table that the next vector finds in the cache."""
 
 _SCAN_ENTRIES = 1 << 20
 """Numbers that are worth a thread when one density is compared with a diagonal table."""
@@ -161,3 +167,24 @@ def row_blocks(start: int, stop: int, width: int, entries: int = BLOCK_ENTRIES) 
     """Cut the rows from `start` to `stop` into blocks of about `entries` numbers, `width` in each row."""
     size = max(entries // max(width, 1), 256)
     return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
+
+
+def products(vectors: Floats, table: Floats) -> Floats:
+    """Return the inner product of each vector with each row of a table, (len(vectors), len(table)).
+
+    Before it multiplies two matrices, BLAS copies both into an order of its own, which for a few vectors takes
+    several times as long as the products themselves.
+
+    Examples
+    --------
+    >>> products(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    array([[1., 2., 3.]])
+    """
+    if len(vectors) > FEW:
+        many: Floats = vectors @ table.T
+        return many
+    result: Floats = np.empty((len(vectors), len(table)), dtype=np.result_type(vectors, table))
+    for rows in row_blocks(0, len(table), table.shape[1], _CACHED_ENTRIES):
+        for vector, values in zip(vectors, result, strict=True):
+            np.matmul(table[rows], vector, out=values[rows])
+    return result

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from densvec.density_table import BLOCK_ENTRIES, DensityTable, row_blocks
+from densvec.density_table import BLOCK_ENTRIES, FEW, DensityTable, products, row_blocks
 from densvec.gaussian import Gaussian
 from densvec.metrics import Metric, Queries, find_metric
 from densvec.types import Booleans, Floats
@@ -93,7 +93,7 @@ def approximate_distances(
     Of each query they may lack a constant or a factor, and be squares: only their order counts.
     """
     form = find_metric(metric)
-    if not (q.is_spherical and table.is_spherical):
+    if len(q) <= FEW or not (q.is_spherical and table.is_spherical):
         for rows, values, _ in _blocks(q, table, form, start, stop, q.mean.dtype):
             yield rows, values
         return
@@ -149,9 +149,9 @@ def _spherical_blocks(
     precise, tiny, largest_norm = dtype == np.float64, 1e-9 * table.dimension, query_norms.max(initial=0.0)
     # One large product, then many passes over small parts of it, which stay in the cache.
     for outer in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
-        products = minus_two_means @ table.means[outer].T
+        inner = products(minus_two_means, table.means[outer])
         for rows in row_blocks(outer.start, outer.stop, len(q)):
-            values = products[:, rows.start - outer.start : rows.stop - outer.start].astype(dtype, copy=False)
+            values = inner[:, rows.start - outer.start : rows.stop - outer.start].astype(dtype, copy=False)
             terms = table.spherical_terms(rows, dtype)
             values += terms.squared_norm
             values += query_norms  # ‖μ_q − μ_p‖²

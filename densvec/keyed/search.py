@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from densvec.density_table import row_blocks
+from densvec.density_table import products, row_blocks
 from densvec.gaussian import Gaussian
 from densvec.keyed.keys import KEY_TYPES, refuse_bytes
 from densvec.keyed.lookup import Lookup, cosine, unit
@@ -347,7 +347,7 @@ class Search(Lookup):
         vectors = np.array([unit(self._vector_of(item)) for item in items], dtype=self.vectors.dtype)
         divisors = self._divisors()
         for rows in row_blocks(0, stop, len(items), _BLOCK_ENTRIES):
-            scores: Floats = vectors @ self.vectors[rows].T
+            scores = products(vectors, self.vectors[rows])
             scores /= divisors[rows]
             yield rows, scores
 

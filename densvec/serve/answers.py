@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from densvec.cli.entails import compare
-from densvec.cli.output import plain, scored
+from densvec.cli.output import scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
 from densvec.keyed.inference import fit_to_stand_for
@@ -64,14 +64,13 @@ def infer(model: Model, questions: Sequence[Infer], limits: Limits) -> Answers:
     means, variances = posteriors.mean.tolist(), posteriors.variance.tolist()
     for j, i in enumerate(places):
         before, after, kl = (values[j] for values in entropies)
-        document = {
+        answers[i] = {
             **occurrences[j].document(model),
             "entropy": {"prior": before, "posterior": after},
             "kl": kl,
             "mean": means[j],
             "variance": variances[j],
         }
-        answers[i] = plain(document)
     by_metric: dict[str, list[int]] = {}
     for j, i in enumerate(places):
         if questions[i].topn:
@@ -80,7 +79,7 @@ def infer(model: Model, questions: Sequence[Infer], limits: Limits) -> Answers:
         asked = [questions[places[j]] for j in some]
         lists = _nearest(model, [occurrences[j] for j in some], posteriors[some], asked)
         for j, more in zip(some, lists, strict=True):
-            answers[places[j]] = {**answers[places[j]], **plain(more)}  # type: ignore[dict-item]
+            answers[places[j]] = {**answers[places[j]], **more}  # type: ignore[dict-item]
     return answers
 
 
@@ -110,7 +109,7 @@ def substitutes(model: Model, questions: Sequence[Substitutes], limits: Limits) 
                 answers[i] = error
             continue
         for i, one, best in zip(places, occurrences, found, strict=True):
-            answers[i] = plain({**one.document(model), "substitutes": scored(best[: questions[i].topn])})
+            answers[i] = {**one.document(model), "substitutes": scored(best[: questions[i].topn])}
     return answers
 
 
@@ -119,7 +118,7 @@ def entails(model: Model, questions: Sequence[Entails], limits: Limits) -> Answe
 
     def answer(question: Entails) -> Document:
         model.check_known([question.a, question.b])
-        return plain(compare(model.wv, question.a, question.b))  # type: ignore[no-any-return]
+        return compare(model.wv, question.a, question.b)
 
     return _each(questions, answer)
 
@@ -140,9 +139,30 @@ def _kinds(
     def answer(question: Hypernyms) -> Document:
         model.check_known([question.word])
         found = find(question.word, topn=_checked_topn(question.topn, limits))
-        return plain({"word": question.word, name: scored(found)})  # type: ignore[no-any-return]
+        return {"word": question.word, name: scored(found)}
 
     return _each(questions, answer)
+
+
+def cost_of_similar(model: Model, question: Similar) -> int | None:
+    """Return about how many numbers are read to answer /v1/similar; None if something may be wrong with it."""
+    words = [*_listed(question.positive), *_listed(question.negative)]
+    known = model.wv.key_to_index
+    if not all(word in known for word in words):
+        return None  # to find words that are spelt alike takes long
+    return len(words) * model.wv.vectors.size
+
+
+def cost_in_context(model: Model, question: Infer | Substitutes) -> int | None:
+    """Return the same of /v1/infer and /v1/substitutes."""
+    scans = 1 if isinstance(question, Substitutes) else 3 if question.topn else 0
+    try:
+        word = _occurrence(question).word
+    except FAULTS_OF_THE_REQUEST:
+        return 0
+    if word not in model.wv.key_to_index or getattr(question, "candidates", None):
+        return None
+    return scans * model.wv.vectors.size
 
 
 class Occurrence(NamedTuple):
@@ -182,11 +202,11 @@ def _among_candidates(model: Model, one: Occurrence, question: Substitutes) -> D
         position=one.position,
         exclude_context=question.exclude_context,
     )
-    return plain({**one.document(model), "substitutes": scored(found)})  # type: ignore[no-any-return]
+    return {**one.document(model), "substitutes": scored(found)}
 
 
 def _with(answer: Any, found: Any) -> Document:
-    return plain({**answer, "similar": scored(found)})  # type: ignore[no-any-return]
+    return {**answer, "similar": scored(found)}
 
 
 def _similar_to_several(model: Model, question: Similar, limits: Limits) -> Document:
@@ -207,22 +227,26 @@ def _similar_to_several(model: Model, question: Similar, limits: Limits) -> Docu
 
 def _read(model: Model, question: InContext, limits: Limits) -> Occurrence:
     """Return the occurrence that a question is about, once it is known to make sense."""
-    _checked_text(question.sentence or "", limits)
+    context = question.sentence or question.context or ""
+    _checked_text(context if isinstance(context, str) else " ".join(context), limits)
     _checked_topn(getattr(question, "topn", 0), limits)
-    if question.sentence is not None:
-        marked = parse_marked(question.sentence)
-        occurrence = Occurrence(marked.word, marked.tokens, marked.position)
-    else:
-        context, position = question.context or [], question.position
-        tokens = context.split() if isinstance(context, str) else context
-        _checked_text(context if isinstance(context, str) else " ".join(context), limits)
-        if position is not None and not 0 <= position < len(tokens):
-            raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
-        word = tokens[position] if question.word is None and position is not None else question.word
-        assert word is not None  # the schema has seen to it
-        occurrence = Occurrence(word, tokens, position)
+    occurrence = _occurrence(question)
     model.check_known([occurrence.word])
     return occurrence
+
+
+def _occurrence(question: InContext) -> Occurrence:
+    """Return the occurrence that a question is about."""
+    if question.sentence is not None:
+        marked = parse_marked(question.sentence)
+        return Occurrence(marked.word, marked.tokens, marked.position)
+    context, position = question.context or [], question.position
+    tokens = context.split() if isinstance(context, str) else context
+    if position is not None and not 0 <= position < len(tokens):
+        raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
+    word = tokens[position] if question.word is None and position is not None else question.word
+    assert word is not None  # the schema has seen to it
+    return Occurrence(word, tokens, position)
 
 
 def _nearest(

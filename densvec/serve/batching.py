@@ -1,6 +1,8 @@
 """Questions of several requests answered together: a pass over all words costs little more for many of them.
 
-Nothing waits for company. While one batch is being answered in a thread, questions gather for the next.
+Nothing waits for company. Questions that arrive together are answered together, at once if that takes a few
+milliseconds at most: to hand them to a thread and back would take longer. Otherwise a thread answers, and questions
+gather for the next batch meanwhile.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from densvec.serve.models import Model
 _TOGETHER = 64
 """Questions answered at a time, so that the first of them do not wait long for the last."""
 
+_AT_ONCE = 1 << 27
+"""Numbers read for them up to which no thread is needed: about ten milliseconds."""
+
 
 @dataclass(eq=False)
 class _Waiting:
@@ -35,11 +40,20 @@ class Batcher:
     answer : callable
         (model, questions, limits) → answers; see `densvec.serve.answers`.
     limits : Limits
+    cost : callable, optional
+        (model, question) → how many numbers are read to answer it, about; None if that cannot be said. A thread
+        answers all questions if there is no such function.
     """
 
-    def __init__(self, answer: Callable[[Model, Sequence[Any], Limits], Answers], limits: Limits) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Model, Sequence[Any], Limits], Answers],
+        limits: Limits,
+        cost: Callable[[Model, Any], int | None] | None = None,
+    ) -> None:
         self._answer = answer
         self._limits = limits
+        self._cost = cost
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"densvec-{getattr(answer, '__name__', '')}")
         self._waiting: list[_Waiting] = []
         self._count = 0  # questions in `_waiting`
@@ -61,11 +75,14 @@ class Batcher:
         loop = asyncio.get_running_loop()
         while self._waiting:
             batch = self._next()
-            questions = [question for one in batch for question in one.questions]
+            model, questions = batch[0].model, [question for one in batch for question in one.questions]
             try:
-                answers = await loop.run_in_executor(
-                    self._thread, self._answer, batch[0].model, questions, self._limits
-                )
+                if self._is_small(model, questions):
+                    answers = self._answer(model, questions, self._limits)
+                else:
+                    answers = await loop.run_in_executor(
+                        self._thread, self._answer, model, questions, self._limits
+                    )
             except Exception as error:  # a fault of ours: each request reports it, and the next batch goes on
                 for one in batch:
                     if not one.answers.done():
@@ -76,6 +93,19 @@ class Batcher:
                 if not one.answers.done():  # its request may have run out of time
                     one.answers.set_result(answers[first : first + len(one.questions)])
                 first += len(one.questions)
+            await asyncio.sleep(0)  # whoever has waited for the loop meanwhile comes before the next batch
+
+    def _is_small(self, model: Model, questions: Sequence[Any]) -> bool:
+        """Whether questions can be answered at once."""
+        if self._cost is None:
+            return False
+        left = _AT_ONCE
+        for question in questions:
+            cost = self._cost(model, question)
+            if cost is None or cost > left:
+                return False
+            left -= cost
+        return True
 
     def _next(self) -> list[_Waiting]:
         """Take the questions to answer next, all to the same model."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from densvec.cli.output import plain
 from densvec.serve import answers, schemas, views
 from densvec.serve.batching import Batcher
 from densvec.serve.limits import Limits
@@ -32,6 +33,15 @@ ModelName = Annotated[
     str | None,
     Query(alias="model", description="Which model, if there are several; the first by default."),
 ]
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+# Questions that are often answered faster than a thread could be asked to.
+_COSTS: dict[str, Callable[..., int | None]] = {
+    "similar": answers.cost_of_similar,
+    "infer": answers.cost_in_context,
+    "substitutes": answers.cost_in_context,
+}
 
 # Path, what answers, its questions, its answers, what it is for.
 _QUESTIONS: tuple[tuple[str, Callable[..., Any], Any, Any, str], ...] = (
@@ -125,7 +135,7 @@ def _add_questions(
     reply: Any,
     summary: str,
 ) -> None:
-    batcher = Batcher(answer, limits)
+    batcher = Batcher(answer, limits, _COSTS.get(path))
 
     async def route(body: Any, model: str | None = None) -> Response:
         many = isinstance(body, list)
@@ -181,5 +191,8 @@ def _about(error: Exception, i: int) -> Exception:
 
 
 def _json(document: Any, status: int = 200) -> Response:
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text = _ENCODER.encode(document)
+    except (TypeError, ValueError):  # NumPy's numbers, or some that are not finite: rarely, and slower
+        text = _ENCODER.encode(plain(document))
     return Response(text.encode("utf-8", "surrogatepass"), status, media_type="application/json")

@@ -75,6 +75,28 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
+def shared(sock: socket.socket, count: int) -> list[socket.socket]:
+    """Return a socket for each of several processes, all listening where one does.
+
+    On Linux they are different ones, and the system gives each a like share of the connections. Processes that
+    accept from the same socket are not so fair: the first to wake up may take all.
+    """
+    socks = [sock]
+    if not sys.platform.startswith("linux"):
+        return socks * count
+    # Only now: a socket that may share its port from the beginning would share that of another service, too.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    while len(socks) < count:
+        another = socket.socket(sock.family, sock.type)
+        another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        another.bind(sock.getsockname())
+        another.listen(_BACKLOG)
+        another.set_inheritable(True)
+        socks.append(another)
+    return socks
+
+
 def url_of(sock: socket.socket) -> str:
     """Return the address to open in a browser."""
     host, port = sock.getsockname()[:2]
@@ -120,6 +142,7 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nothing here asks where a request came from
         timeout_graceful_shutdown=_GRACE,
         lifespan="off",
     )
@@ -153,7 +176,7 @@ class Supervisor:
 
     def __init__(self, settings: Settings, sock: socket.socket) -> None:
         self._settings = settings
-        self._sock = sock
+        self._socks = shared(sock, settings.workers)
         # Spawned processes inherit no threads and no locks; what they know, they have from the files.
         self._context = multiprocessing.get_context("spawn")
         self._processes: list[BaseProcess] = []
@@ -167,7 +190,9 @@ class Supervisor:
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         started = [self._context.Event() for _ in range(self._settings.workers)]
         try:
-            self._processes = [self._start(event) for event in started]
+            self._processes = [
+                self._start(sock, event) for sock, event in zip(self._socks, started, strict=True)
+            ]
             if self._wait_for(started):
                 ready()
             while not self._stopping.wait(0.5):
@@ -182,8 +207,8 @@ class Supervisor:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _start(self, event: Any = None) -> BaseProcess:
-        process = self._context.Process(target=_work, args=(self._settings, self._sock, event), daemon=True)
+    def _start(self, sock: socket.socket, event: Any = None) -> BaseProcess:
+        process = self._context.Process(target=_work, args=(self._settings, sock, event), daemon=True)
         process.start()
         return process
 
@@ -206,7 +231,7 @@ class Supervisor:
                 say(
                     f"densvec serve: worker {process.pid} ended with code {process.exitcode}; another takes its place"
                 )
-                self._processes[i] = self._start()
+                self._processes[i] = self._start(self._socks[i])  # where its connections are waiting
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         self._stopping.set()

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from densvec import Gaussian, KeyedDensities
+from densvec.density_table import FEW
 from densvec.metrics import METRICS
 
 V, D = 300, 6
@@ -113,8 +114,9 @@ def test_similarity_distance_and_rank(wv, metric):
 
 
 @pytest.mark.parametrize("metric", ALL)
-def test_batch_gives_what_single_queries_give(wv, metric):
-    words = [f"w{i}" for i in range(0, V, 7)]
+@pytest.mark.parametrize("count", [4, FEW, FEW + 1, 40])
+def test_batch_gives_what_single_queries_give(wv, metric, count):
+    words = [f"w{i}" for i in range(0, V, V // count)]
     batch = wv.most_similar_batch(words, topn=6, metric=metric)
     for word, found in zip(words, batch, strict=True):
         expected = wv.most_similar(word, topn=6, metric=metric)

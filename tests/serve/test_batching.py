@@ -95,3 +95,19 @@ def test_more_than_can_wait_is_turned_away():
         return [await task for task in tasks]
 
     assert asyncio.run(run()) == [[0], [1], [2], [3]]
+
+
+def test_small_questions_that_arrive_together_are_answered_at_once_and_together():
+    batches = []
+
+    def answer(model, questions, limits):
+        batches.append((list(questions), threading.current_thread() is threading.main_thread()))
+        return questions
+
+    async def run():
+        batcher = Batcher(answer, Limits(), lambda model, question: question)
+        for questions in [[1], [2], [3]], [[1], [1 << 40]], [[1], [None]]:
+            await asyncio.gather(*(batcher.ask(MODEL, some) for some in questions))
+
+    asyncio.run(run())
+    assert batches == [([1, 2, 3], True), ([1, 1 << 40], False), ([1, None], False)]

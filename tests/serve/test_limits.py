@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from conftest import example_densities
 from densvec.serve import Limits, app
-from densvec.serve.limits import Guard
+from densvec.serve.limits import Deadline, Guard
 
 
 def client_of(**options):
@@ -127,6 +127,35 @@ def test_a_request_that_never_ends_is_given_up():
     sent = Recorder()
     asyncio.run(Guard(never, Limits(seconds=0.1))(SCOPE, trickle, sent))
     assert sent.status == 408
+
+
+def test_who_waits_for_a_deadline_can_still_be_cancelled():
+    async def run():
+        async def wait():
+            async with Deadline(60):
+                await asyncio.sleep(60)
+
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert task.cancelled()
+
+    asyncio.run(run())
+
+
+def test_a_deadline_that_was_met_disturbs_nothing_later():
+    async def run():
+        async with Deadline(0.05):
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.1)
+        with pytest.raises(asyncio.TimeoutError):
+            async with Deadline(0.01):
+                await asyncio.sleep(60)
+        await asyncio.sleep(0.01)
+
+    asyncio.run(run())
 
 
 def test_the_body_is_handed_on_as_it_came():

@@ -1,5 +1,6 @@
 """Every route answers what Python answers."""
 
+import json
 import time
 
 import numpy as np
@@ -15,6 +16,7 @@ from densvec.cli.words import METRICS, check_known
 from densvec.datasets import toy_language
 from densvec.serve import app
 from densvec.serve.models import Models
+from densvec.serve.routes import _json
 from densvec.serve.senses import SenseFinder
 
 SENTENCE = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
@@ -362,3 +364,8 @@ def test_map(client, wv):
         *(word for word, _ in wv.most_similar("kiwi", topn=9)),
     ]
     assert ask(client, "map", {"words": ["kiwi"], "top": 0})["words"][0]["word"] == "kiwi"
+
+
+def test_numbers_that_json_has_no_word_for_are_null():
+    document = {"kl": float("inf"), "counts": np.arange(2), "mean": [0.5, float("nan")]}
+    assert json.loads(_json(document).body) == {"kl": None, "counts": [0, 1], "mean": [0.5, None]}

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -104,6 +105,29 @@ def test_workers_share_the_file_and_are_replaced_when_they_die(model_file):
         assert service.process.wait(60) == 0
     for pid in pids:
         assert not os.path.exists(f"/proc/{pid}") or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shares connections out")
+def test_workers_share_the_connections(model_file, capsys):
+    with Service(model_file, "--workers", 2) as service, contextlib.ExitStack() as stack:
+        for _ in range(64):
+            connection = stack.enter_context(contextlib.closing(service.connect()))
+            service.ask("/health", connection=connection)
+        held = [_connections(pid, urlsplit(service.url).port) for pid in _children(service.process.pid)]
+        assert sum(held) == 64
+        assert min(held) >= 8  # by chance in one of ten million cases
+        # That workers share a port does not mean that another service may join them.
+        assert "another --port" in fails(capsys, 1, "serve", model_file, "--port", urlsplit(service.url).port)
+
+
+def _connections(pid, port):
+    """Return how many connections to a port a process has accepted."""
+    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    table = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    established = {
+        f"socket:[{row[9]}]" for row in table if row[1].endswith(f":{port:04X}") and row[3] == "01"
+    }
+    return len(established.intersection(links))
 
 
 def _children(pid):
