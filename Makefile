@@ -19,6 +19,11 @@ help:  ## list the targets
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@ .venv/demo-installed
 
+.venv/browser-installed: $(SOURCES)
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[serve,test-tools]"
+	@touch $@
+
 demo: .venv/demo-installed  ## show the English model, train a model and show densities in context (CORPUS=path: on your own text)
 	$(BIN)/python examples/demo.py $(CORPUS)
 
@@ -26,7 +31,7 @@ test: .venv/dev-installed  ## run the whole test suite
 	$(BIN)/python -m pytest -n 2 -q
 
 # Debian's browser where there is one; elsewhere the one that Playwright brings.
-test-browser: .venv/dev-installed  ## run the tests of the page in a real browser, installing one if there is none
+test-browser: .venv/browser-installed  ## run the tests of the page in a real browser, installing one if there is none
 	@test -n "$(CHROMIUM)" || command -v chromium || command -v chromium-browser || command -v google-chrome \
 	|| { apt-get update -qq && apt-get install -y -qq chromium; } || $(BIN)/python -m playwright install chromium
 	DENSVEC_BROWSER=required $(BIN)/python -m pytest -q tests/serve/test_page.py

@@ -245,7 +245,7 @@ def test_compare(watched, wv):
     page = watched.open("#/compare?a=dog&b=animal")
     general = "animal" if wv.direction("dog", "animal") > 0 else "dog"
     assert re.search(
-        rf"entails {general}, (hardly|slightly|clearly|strongly)", page.locator(".verdict").inner_text()
+        rf"entails {general}, (slightly|clearly|much) more than", page.locator(".verdict").inner_text()
     )
     assert page.get_by_role("columnheader", name="in context", exact=True).count() == 0
     page.get_by_label("First").fill("the shy [[kiwi]] digs")
@@ -258,6 +258,23 @@ def test_compare(watched, wv):
     watched.until("() => location.hash.startsWith('#/compare?a=a+ripe')")
     watched.shown()
     assert page.get_by_label("First").input_value() == "a ripe [[kiwi]]"
+
+
+def test_two_that_are_alike_do_not_entail_each_other(watched):
+    page = watched.open("#/compare?a=kiwi&b=kiwi")
+    assert "Neither entails the other" in page.locator(".verdict").first.inner_text()
+
+
+@pytest.mark.parametrize("view", ["sentence", "word", "compare"])
+def test_no_circle_is_cut_off(watched, view):
+    page = watched.open(VIEWS[view])
+    cut = """() => [...document.querySelectorAll("svg circle")].filter((circle) => {
+        const [, , width, height] = circle.ownerSVGElement.getAttribute("viewBox").split(" ").map(Number);
+        const [x, y, r] = ["cx", "cy", "r"].map((name) => Number(circle.getAttribute(name)));
+        return x - r < 0 || y - r < 0 || x + r > width || y + r > height;
+    }).length"""
+    assert page.locator("svg circle").count() > 5
+    assert page.evaluate(cut) == 0
 
 
 def test_map(watched):

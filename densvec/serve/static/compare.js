@@ -56,8 +56,8 @@ function verdict(answer, where) {
   const title = where === "in_context" ? "Entailment in context" : "Entailment out of context";
   const [specific, general] = found.direction > 0 ? [a, b] : [b, a];
   const sure = Math.abs(found.lean);
-  const how = sure < 0.02 ? "hardly" : sure < 0.1 ? "slightly" : sure < 0.25 ? "clearly" : "strongly";
-  const text = found.direction === 0 ? "Neither is more general: they are equal." : `${capital(specific)} entails ${general}, ${how}, rather than the other way round.`;
+  const how = sure < 0.1 ? "slightly more than" : sure < 0.25 ? "clearly more than" : "much more than";
+  const text = sure < 0.02 ? "Neither entails the other: the two divergences are nearly equal." : `${capital(specific)} entails ${general}, ${how} the other way round.`;
   return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, title)),
     h("p", { class: "verdict" }, text),
     h("div", { class: "ends" }, h("span", null, `← ${b} entails ${a}`), h("span", null, `${a} entails ${b} →`)),

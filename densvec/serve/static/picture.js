@@ -48,8 +48,7 @@ export function saves(svg, name) {
 
 /** Return functions from the plane to the picture that show all circles, at one scale for both axes. */
 export function scale(circles, width, height, margin = 26) {
-  // The circles of neighbours may be cut off, those of the densities in question may not.
-  const reach = (c) => (c.word === undefined ? 1.04 : 0.3) * c.r;
+  const reach = (c) => 1.04 * c.r;
   const low = (axis) => Math.min(...circles.map((c) => c[axis] - reach(c)));
   const high = (axis) => Math.max(...circles.map((c) => c[axis] + reach(c)));
   const [x0, x1, y0, y1] = [low("x"), high("x"), low("y"), high("y")];
