@@ -1,36 +1,42 @@
-"""The torch backend on a CPU, next to the same step written naively: ``python -m benchmarks.torch_speed [CORPUS]``.
+"""The torch backend on a CPU, next to the same loss written naively: ``python -m benchmarks.torch_speed [CORPUS]``.
 
-Three ways to train the same model on the same chunks, in minibatches of the same size:
+Ways to train the same model on the same chunks, in minibatches of the same size:
 
-- densvec: distinct words projected once, divergences as inner products along links, only used rows updated;
-- naive encoder: a product of matrices for the concatenated embeddings of every pair, the rest as densvec;
-- naive: that, and every word looked up on its own in whole tables, with dense gradients and Adam, as in the
+- densvec: gradients in closed form, only used rows updated;
+- autograd: the same loss, differentiated by torch, with dense gradients of whole tables and Adam for all, as in the
   paper's own code.
 
-They take turns on each chunk, so that a busy machine disturbs all of them alike. Then densvec trains the whole
-corpus, reading and sampling included.
+They take turns on each chunk, so that a busy machine disturbs all of them alike. Then what the host does by itself:
+`prepare`, which sends the ids of a chunk to the device. At last densvec trains the whole corpus, reading and sampling
+included. ``--operators`` lists how often torch calls what for a minibatch.
 """
 
 import argparse
 import copy
-import dataclasses
 import itertools
 import statistics
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from densvec import BayesianSkipGram
-from densvec.encoder import LOG_VARIANCE_BOUNDS
-from densvec.training.torch.backend import BATCH_CENTRES, PreparedChunk, TorchBackend
-from densvec.training.torch.step import Posteriors, Rows, TorchStep
+from densvec.training.torch.backend import BATCH_CENTRES, BATCH_WORDS
+from densvec.training.torch.step import Tables
+from densvec.training.torch.windows import beyond, windows
 
 TOKENS, WORDS = 2_000_000, 60_000
 CHUNKS = 12
+
+#: Operators that only look at memory in another way: nothing is computed, and no device is called.
+VIEWS = {
+    "alias", "as_strided", "detach", "expand", "lift_fresh", "select", "slice", "split", "split_with_sizes", "t",
+    "tensor_split", "transpose", "unbind", "unsafe_view", "_unsafe_view", "unsqueeze", "view", "values",
+}  # fmt: skip
 
 
 def write_zipf(path, tokens=TOKENS, words=WORDS, seed=1):
@@ -40,95 +46,78 @@ def write_zipf(path, tokens=TOKENS, words=WORDS, seed=1):
     path.write_text("\n".join(" ".join(f"w{i}" for i in sentence) for sentence in ids))
 
 
-class ConcatenatingStep(TorchStep):
-    """The first layer as it is drawn in the paper: a product of matrices for every pair."""
+class Autograd:
+    """What one writes first in torch: dense gradients by autograd, one Adam for all."""
 
-    def posteriors(self, batch, rows):
-        """Return mean and log-variance of each centre's posterior."""
-        pairs, embeddings = batch.pairs, rows.embeddings
-        context = F.embedding(pairs.words, embeddings)
-        centre = F.embedding(batch.centres.index_select(0, pairs.centres), embeddings)
-        layer = torch.cat((self.context_layer, self.centre_layer))
-        active = (torch.cat((context, centre), dim=1) @ layer).relu()
-        hidden = active.new_zeros(len(batch.centres), active.shape[1]).index_add(0, pairs.centres, active)
-        mean = hidden @ self.mean_head + self.mean_bias
-        log_variance = hidden @ self.variance_head + self.variance_bias
-        if self.residual:
-            mean = mean + F.embedding(batch.centres, rows.means)
-            log_variance = log_variance + F.embedding(batch.centres, rows.log_variances.detach())
-        return Posteriors(mean, log_variance.clamp(*LOG_VARIANCE_BOUNDS))
-
-
-class NaiveStep(ConcatenatingStep):
-    """Divergences from gathered rows, one pair of Gaussians at a time."""
-
-    def divergences(self, batch, rows, mean, log_variance):
-        """Return KL[q‖N(word)] for each use of a word."""
-        q_mean, q_log_variance = mean[batch.uses.centres], log_variance[batch.uses.centres]
-        p_mean = F.embedding(batch.uses.words, rows.means)
-        p_log_variance = F.embedding(batch.uses.words, rows.log_variances)
-        size = mean.shape[1]
-        squares = (q_mean - p_mean).square().sum(1, keepdim=True)
-        ratio = (size * q_log_variance.exp() + squares) / p_log_variance.exp()
-        return 0.5 * (ratio + size * (p_log_variance - q_log_variance - 1)).sum(1)
-
-
-class NaiveTraining:
-    """What one writes first in torch: tables looked up word by word, dense gradients, one Adam for all."""
-
-    def __init__(self, backend, step):
-        self.tables = Rows(*(torch.nn.Parameter(table.clone()) for table in backend.tables))
-        self.step_module = step
-        self.optimiser = torch.optim.Adam([*self.tables, *step.parameters()], lr=3e-4)
+    def __init__(self, backend):
+        self.model = backend.model
+        self.tables = Tables(*(torch.nn.Parameter(table.clone()) for table in backend.tables))
+        self.optimiser = torch.optim.Adam(self.tables, lr=3e-4)
 
     def step(self, prepared):
-        """Train one chunk, of minibatches that `by_vocabulary` numbered."""
+        """Train one chunk."""
         for batch in prepared.minibatches:
-            losses, _, _ = self.step_module(batch, self.tables)
+            around = windows(batch, paired=self.model.objective.pairing == "paired")
+            loss = self.model.descended(self.tables, around, beyond(batch))
             self.optimiser.zero_grad()
-            losses.loss.backward()
+            loss.backward()
             self.optimiser.step()
 
 
-def by_vocabulary(prepared):
-    """Return a prepared chunk whose words go by their numbers in the vocabulary, not in the minibatch."""
-    renumbered = []
-    for batch in prepared.minibatches:
-        pairs = dataclasses.replace(batch.pairs, words=batch.words[batch.pairs.words])
-        uses = dataclasses.replace(batch.uses, words=batch.words[batch.uses.words])
-        centres = batch.words[batch.centres]
-        renumbered.append(dataclasses.replace(batch, centres=centres, pairs=pairs, uses=uses))
-    return PreparedChunk(prepared.chunk, renumbered)
+class Operators(TorchDispatchMode):
+    """Counts the operators that torch calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.calls[func.overloadpacket._qualified_op_name.split("::")[-1]] += 1
+        return func(*args, **(kwargs or {}))
 
 
-def contest(model):
-    """Train the first chunks in each of the three ways, in turns; return each one's words/s, chunk by chunk."""
-    with model._feeds()(0, 0) as feed:
-        chunks = list(itertools.islice(feed, CHUNKS + 1))
-    ours, concatenating = model._make_backend(), model._make_backend()
-    assert isinstance(ours, TorchBackend)
-    weights = {name: value.detach().clone() for name, value in ours.module.named_parameters()}
-    concatenating.module.__class__ = ConcatenatingStep
-    naive = NaiveTraining(ours, NaiveStep(weights, ours.module.objective, ours.module.residual))
-    contenders = {
-        "densvec": lambda chunk: ours.step(chunk, model.alpha),
-        "naive encoder": lambda chunk: concatenating.step(chunk, model.alpha),
-        "naive": naive.step,
-    }
-    speeds = {name: [] for name in contenders}
-    with ours.threads(1):  # several would wait for each other on a busy machine
-        for number, chunk in enumerate(chunks):
-            prepared = ours.prepare(chunk)
-            renumbered = by_vocabulary(prepared)
-            for name, step in contenders.items():
-                started = time.perf_counter()
-                step(renumbered if name == "naive" else prepared)
-                if number:  # the first is for warming up
-                    speeds[name].append(chunk.words / (time.perf_counter() - started))
+def contest(model, chunks):
+    """Train chunks in each of the ways, in turns; return each one's words/s, chunk by chunk."""
+    ours = model._make_backend()
+    autograd = Autograd(ours)
+    contenders = {"densvec": lambda prepared: ours.step(prepared, model.alpha), "autograd": autograd.step}
+    speeds = {name: [] for name in (*contenders, "prepare")}
+    for number, chunk in enumerate(chunks):
+        started = time.perf_counter()
+        prepared = ours.prepare(chunk)
+        taken = {"prepare": time.perf_counter() - started}
+        for name, step in contenders.items():
+            started = time.perf_counter()
+            step(prepared)
+            taken[name] = time.perf_counter() - started
+        if number:  # the first is for warming up
+            for name, seconds in taken.items():
+                speeds[name].append(chunk.words / seconds)
     return speeds
 
 
-def main(path=None):
+def preparing(model, chunks):
+    """Return the words/s at which batches for a device are prepared, one after the other."""
+    backend = model._make_backend()
+    backend._minibatches.most = None
+    groups = list(zip(*[iter(chunks)] * (BATCH_WORDS // 10_000), strict=False))
+    started = time.perf_counter()
+    for group in groups:
+        backend.prepare(*group)
+    return sum(chunk.words for group in groups for chunk in group) / (time.perf_counter() - started)
+
+
+def operators(model, chunk):
+    """Return how often each operator is called for a minibatch."""
+    backend = model._make_backend()
+    prepared = backend.prepare(chunk)
+    backend.step(prepared, model.alpha)
+    with Operators() as counted:
+        backend.step(prepared, model.alpha)
+    return {name: calls / len(prepared.minibatches) for name, calls in counted.calls.most_common()}
+
+
+def main(path=None, list_operators=False):
     """Train, and print words/s."""
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
@@ -136,24 +125,40 @@ def main(path=None):
             write_zipf(path)
         model = BayesianSkipGram(backend="torch", device="cpu", epochs=1, show_progress=False)
         model.build_vocab(corpus_file=path)
-        speeds = contest(copy.deepcopy(model))
+        with model._feeds()(0, 0) as feed:
+            chunks = list(itertools.islice(feed, 40))
+        with model._make_backend().threads(1):  # several would wait for each other on a busy machine
+            speeds = contest(copy.deepcopy(model), chunks[: CHUNKS + 1])
+            gathered = preparing(copy.deepcopy(model), chunks)
+            calls = operators(copy.deepcopy(model), chunks[0])
         model.train()
     entry = model.loss_history[0]
     print(
         f"{len(model.wv):,} words, {model.vector_size} dimensions, {model.workers} workers, "
-        f"minibatches of {BATCH_CENTRES['cpu']} centres"
+        f"minibatches of at most {BATCH_CENTRES['cpu']} centres"
     )
     print(f"training on {entry.words:,} tokens: {entry.words_per_second:,.0f} words/s, all included")
-    print(f"the step alone, on one thread, medians of {CHUNKS} chunks in turns:")
-    for name, found in speeds.items():
-        ratios = [ours / theirs for ours, theirs in zip(speeds["densvec"], found, strict=True)]
+    print(f"on one thread, medians of {CHUNKS} chunks in turns:")
+    for name in ("densvec", "autograd"):
+        ratios = [ours / theirs for ours, theirs in zip(speeds["densvec"], speeds[name], strict=True)]
         print(
-            f"{name:16}{statistics.median(found):>10,.0f} words/s   densvec is {statistics.median(ratios):.1f} times "
-            "as fast"
+            f"  {name:16}{statistics.median(speeds[name]):>12,.0f} words/s   densvec is "
+            f"{statistics.median(ratios):.1f} times as fast"
         )
+    print(
+        f"  {'prepare':16}{statistics.median(speeds['prepare']):>12,.0f} words/s, for minibatches of the CPU"
+    )
+    print(f"  {'prepare':16}{gathered:>12,.0f} words/s, for batches of {BATCH_WORDS:,} words")
+    kernels = {name: count for name, count in calls.items() if name not in VIEWS}
+    views = sum(calls.values()) - sum(kernels.values())
+    print(f"{sum(kernels.values()):.0f} operators for a minibatch, besides {views:.0f} views")
+    if list_operators:
+        print("  " + ", ".join(f"{name} {count:.3g}" for name, count in kernels.items()))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", nargs="?", help="a text file, one sentence per line; generated by default")
-    main(parser.parse_args().corpus)
+    parser.add_argument("--operators", action="store_true", help="list the operators of a minibatch")
+    given = parser.parse_args()
+    main(given.corpus, given.operators)

@@ -91,6 +91,7 @@ class TogetherBackend(Backend):
         open_feed: Callable[..., Feed],
     ) -> None:
         self.concurrent = backend.concurrent
+        self.batch_words = backend.batch_words
         self._group = group
         self._run = run
         self._inner = backend
@@ -113,24 +114,25 @@ class TogetherBackend(Backend):
 
     # What the loop asks of a backend
 
-    def prepare(self, chunk: Chunk) -> Any:
-        """Return what `step` takes for a chunk."""
-        return self._inner.prepare(chunk)
+    def prepare(self, *chunks: Chunk) -> Any:
+        """Return what `step` takes for chunks."""
+        return self._inner.prepare(*chunks)
 
     def threads(self, count: int) -> AbstractContextManager[None]:
         """Let `step` compute with this many threads of its own."""
         return self._inner.threads(count)
 
     def step(self, chunk: Any, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk, at the learning rate that the words of all ranks call for."""
-        taken = getattr(chunk, "chunk", chunk)
+        """Train on chunks, at the learning rate that the words of all ranks call for."""
+        taken = getattr(chunk, "chunks", (chunk,))
         result = self._inner.step(chunk, self._run.alpha(*self._position()), worker)
         with self._counting:
             self._own = self._own.plus(taken, result, self._measured.pop(worker, None))
-            self._since += taken.words
+            self._since += sum(each.words for each in taken)
             self._agreed = False
             if self._ledger is not None:
-                self._ledger.trained(piece_of(taken.number)[0])
+                for each in taken:
+                    self._ledger.trained(piece_of(each.number)[0])
         return result
 
     def measure(self, chunk: Any, worker: int = 0) -> StepResult | None:

@@ -55,8 +55,16 @@ class Backend(ABC):
     #: Whether `step` may run in several threads at once, each with its own worker number.
     concurrent: bool
 
-    def prepare(self, chunk: Chunk) -> Any:
-        """Return what `step` takes for a chunk; other threads call it ahead of a backend that is not concurrent."""
+    #: How many words of text `step` trains on at once, if it is not concurrent: chunks are gathered until they have
+    #: as many. 0 takes each chunk alone.
+    batch_words: int = 0
+
+    def prepare(self, *chunks: Chunk) -> Any:
+        """Return what `step` takes for the chunks that it trains on at once.
+
+        Other threads call it ahead of a backend that is not concurrent.
+        """
+        (chunk,) = chunks
         return chunk
 
     def threads(self, count: int) -> AbstractContextManager[None]:
@@ -65,7 +73,7 @@ class Backend(ABC):
 
     @abstractmethod
     def step(self, chunk: Any, alpha: float, worker: int = 0) -> StepResult:
-        """Train at learning rate ``alpha`` on one chunk, as it is or as `prepare` returned it."""
+        """Train at learning rate ``alpha`` on one chunk, as it is, or on what `prepare` returned."""
 
     @abstractmethod
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:

@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeAlias
 
@@ -50,7 +50,7 @@ class Loop:
     """Trains the epochs of a run: threads take chunks from the feed and step the backend on them.
 
     A concurrent backend is stepped by all workers at once. Any other is stepped by one thread, in the order
-    of the corpus, while another prepares chunks for it; all further workers are threads of its own.
+    of the corpus, while another gathers and prepares chunks for it; all further workers are threads of its own.
 
     The position in ``run`` moves on with every chunk. When training stops in the middle, by an error or by
     Ctrl-C, every chunk that was begun is finished, so that the position is exact and the run can be resumed.
@@ -95,7 +95,7 @@ class Loop:
 
     def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
-        source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend.prepare)
+        source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend)
         trained: queue.SimpleQueue[bool] = queue.SimpleQueue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
         gate = self.gate
@@ -160,7 +160,7 @@ class Loop:
         try:
             while (taken := gate.enter(lambda: self._take(gate, source))) is not None:
                 try:
-                    self._train_chunk(*source.finish(taken), worker)
+                    self._train_chunks(*source.finish(taken), worker)
                 except BaseException:
                     gate.stop(wait=False)  # before another worker can come in
                     raise
@@ -184,16 +184,18 @@ class Loop:
                     raise
         return source.take()
 
-    def _train_chunk(self, chunk: Chunk, prepared: Any, worker: int) -> None:
-        """Train on one chunk, and count it."""
+    def _train_chunks(self, chunks: Sequence[Chunk], prepared: Any, worker: int) -> None:
+        """Train on a chunk, or on several at once, and count them."""
         run = self.run
-        alpha = run.alpha(chunk.words_before, run.tally.examples)
-        measured = chunk.number % MEASURED == 0
-        at_rest = self.backend.measure(prepared, worker) if measured else None
+        alpha = run.alpha(chunks[0].words_before, run.tally.examples)
+        measured = next((chunk for chunk in chunks if chunk.number % MEASURED == 0), None)
+        at_rest = None
+        if measured is not None:
+            at_rest = self.backend.measure(prepared if len(chunks) == 1 else measured, worker)
         result = self.backend.step(prepared, alpha, worker)
         check_loss(result, self._loss_bound)
         with self._counting:
-            run.count(chunk, result, at_rest)
+            run.count(chunks, result, at_rest)
 
 
 class _Source(Protocol):
@@ -202,8 +204,8 @@ class _Source(Protocol):
     def take(self) -> Any:
         """Wait for what the next chunk is made of; None at the end. One worker at a time calls it."""
 
-    def finish(self, taken: Any) -> tuple[Chunk, Any]:
-        """Return the chunk, and what the backend steps on."""
+    def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
+        """Return the chunk, or those that are trained together, and what the backend steps on."""
 
     def close(self) -> None:
         """Stop reading."""
@@ -217,24 +219,24 @@ class _Unprepared:
         self.close = feed.close
         self._feed = feed
 
-    def finish(self, taken: Any) -> tuple[Chunk, Any]:
+    def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
         chunk = self._feed.chunk(taken)
-        return chunk, chunk
+        return (chunk,), chunk
 
 
 class _Prepared:
     """Chunks that another thread prepares ahead."""
 
-    def __init__(self, feed: Feed, prepare: Callable[[Chunk], Any]) -> None:
+    def __init__(self, feed: Feed, backend: Backend) -> None:
         self._feed = feed
-        self._prefetched = Prefetched(feed, prepare)
+        self._prefetched = Prefetched(feed, backend.prepare, backend.batch_words)
 
     def take(self) -> Any:
         return next(self._prefetched, None)
 
-    def finish(self, taken: Any) -> tuple[Chunk, Any]:
-        chunk, prepared = taken
-        return chunk, prepared
+    def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
+        chunks, prepared = taken
+        return chunks, prepared
 
     def close(self) -> None:
         self._feed.close()

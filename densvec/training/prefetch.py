@@ -1,4 +1,4 @@
-"""Chunks prepared by another thread while the device works on those before them."""
+"""Chunks gathered and prepared by another thread while the device works on those before them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,35 @@ from densvec.text.ahead import Ahead
 
 __all__ = ["Prefetched"]
 
-#: Chunks that are prepared ahead.
+#: How often chunks are prepared ahead.
 AHEAD = 2
 
 
 class Prefetched:
-    """Iterates over (chunk, prepared chunk) in the order of the corpus."""
+    """Iterates over (chunks, what was prepared of them) in the order of the corpus.
 
-    def __init__(self, feed: Iterator[Chunk], prepare: Callable[[Chunk], Any]) -> None:
+    Parameters
+    ----------
+    feed : iterator of Chunk
+        The corpus.
+    prepare : callable
+        Takes one or several chunks.
+    words : int
+        Chunks are gathered until they have this many words; 0 takes each alone.
+    """
+
+    def __init__(self, feed: Iterator[Chunk], prepare: Callable[..., Any], words: int = 0) -> None:
         self._ahead = Ahead(
-            lambda: ((chunk, prepare(chunk)) for chunk in feed), depth=AHEAD, name="densvec-prepare"
+            lambda: ((chunks, prepare(*chunks)) for chunks in _gathered(feed, words)),
+            depth=AHEAD,
+            name="densvec-prepare",
         )
         self._ahead.start()
 
     def __iter__(self) -> Prefetched:
         return self
 
-    def __next__(self) -> tuple[Chunk, Any]:
+    def __next__(self) -> tuple[list[Chunk], Any]:
         taken = self._ahead.take()
         if taken is None:
             raise StopIteration
@@ -35,3 +47,17 @@ class Prefetched:
     def close(self) -> None:
         """Let the thread end; close the feed first. If the corpus keeps it for longer, it is left behind."""
         self._ahead.close()
+
+
+def _gathered(feed: Iterator[Chunk], least: int) -> Iterator[list[Chunk]]:
+    """Return the chunks that are prepared together."""
+    chunks: list[Chunk] = []
+    words = 0
+    for chunk in feed:
+        chunks.append(chunk)
+        words += chunk.words
+        if words >= least:
+            yield chunks
+            chunks, words = [], 0
+    if chunks:
+        yield chunks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,14 +52,14 @@ class Tally:
         """Return loss, hinge and kl per centre: at rest, if they were measured, else while training."""
         return (self.at_rest if self.at_rest.centres else self.result).per_centre()
 
-    def plus(self, chunk: Chunk, result: StepResult, at_rest: StepResult | None = None) -> Tally:
-        """Return the tally with one more trained chunk, and its loss before that, if it was measured."""
+    def plus(self, chunks: Sequence[Chunk], result: StepResult, at_rest: StepResult | None = None) -> Tally:
+        """Return the tally with chunks that were trained together, and the loss before that, if it was measured."""
         return replace(
             self,
-            chunks=self.chunks + 1,
-            words=self.words + chunk.words,
-            kept=self.kept + len(chunk.tokens),
-            examples=self.examples + chunk.examples,
+            chunks=self.chunks + len(chunks),
+            words=self.words + sum(chunk.words for chunk in chunks),
+            kept=self.kept + sum(len(chunk.tokens) for chunk in chunks),
+            examples=self.examples + sum(chunk.examples for chunk in chunks),
             result=self.result + result,
             at_rest=self.at_rest if at_rest is None else self.at_rest + at_rest,
         )
@@ -124,9 +124,9 @@ class Run:
         """Return the learning rate there: it falls linearly."""
         return self.start_alpha + (self.end_alpha - self.start_alpha) * self.progress(words, examples)
 
-    def count(self, chunk: Chunk, result: StepResult, at_rest: StepResult | None = None) -> None:
-        """Move on by one trained chunk; one thread at a time."""
-        self.position = self.position._replace(tally=self.tally.plus(chunk, result, at_rest))
+    def count(self, chunks: Sequence[Chunk], result: StepResult, at_rest: StepResult | None = None) -> None:
+        """Move on by chunks that were trained together; one thread at a time."""
+        self.position = self.position._replace(tally=self.tally.plus(chunks, result, at_rest))
 
     def count_seconds(self, seconds: float) -> None:
         """Say how long the current epoch has taken."""

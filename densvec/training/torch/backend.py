@@ -1,8 +1,8 @@
-"""The torch backend: readable, on any device, and the reference for the native one."""
+"""The torch backend: made for devices with many cores, readable, and the reference for the native one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,26 +13,35 @@ from torch import Tensor
 
 from densvec.training.backend import Backend, StepResult
 from densvec.training.settings import Objective, Rates
-from densvec.training.tables import PER_WORD, bayesian_state, bayesian_tables
-from densvec.training.torch.minibatch import Minibatch, minibatches
-from densvec.training.torch.optimiser import Gradients, Optimiser
-from densvec.training.torch.step import Losses, Posteriors, Rows, TorchStep
+from densvec.training.tables import bayesian_state, bayesian_tables
+from densvec.training.torch.gradients import Step, differentiate
+from densvec.training.torch.minibatch import Minibatch, Minibatches
+from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, StepRates
+from densvec.training.torch.options import Options
+from densvec.training.torch.options import options as process_options
+from densvec.training.torch.step import Model, Tables
+from densvec.training.torch.sums import add_up
+from densvec.training.torch.windows import beyond, windows
 from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
     from densvec.keyed import KeyedDensities
 
-__all__ = ["PreparedChunk", "TorchBackend"]
+__all__ = ["BATCH_CENTRES", "PreparedChunks", "TorchBackend"]
 
-BATCH_CENTRES = {"cpu": 512, "cuda": 4096, "mps": 4096}
+#: Centres of an update, at most.
+BATCH_CENTRES = {"cpu": 512}
+
+#: Words of text that a device with memory of its own is sent at once.
+BATCH_WORDS = 100_000
 
 
 @dataclass
-class PreparedChunk:
-    """A chunk whose minibatches are on their way to the device."""
+class PreparedChunks:
+    """Chunks that are trained together, and their minibatches, which are on their way to the device."""
 
-    chunk: Chunk
+    chunks: Sequence[Chunk]
     minibatches: list[Minibatch]
 
 
@@ -53,8 +62,8 @@ class TorchBackend(Backend):
         The optimiser's accumulators, as `state` returned them; None starts from zero.
     device
         "cpu", "cuda", "cuda:1", "mps" …; None takes CUDA if there is a device, else the CPU.
-    batch_centres
-        Centres per update; None chooses by device.
+    options
+        How to compute; None takes `densvec.training.torch.options`.
     """
 
     concurrent = False
@@ -67,22 +76,24 @@ class TorchBackend(Backend):
         state: dict[str, Array] | None = None,
         *,
         device: str | None = None,
-        batch_centres: int | None = None,
+        options: Options | None = None,
     ) -> None:
+        options = options or process_options
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self.batch_centres = batch_centres or BATCH_CENTRES.get(self.device.type, 4096)
         self.rates = rates
         assert wv.encoder is not None
         self._homes = bayesian_tables(wv)
-        tensors = {name: torch.from_numpy(array).to(self.device) for name, array in self._homes.items()}
-        self.tables = Rows(*(tensors.pop(name) for name in PER_WORD))
-        self.module = TorchStep(tensors, objective, wv.encoder.residual, wv.encoder.reading)
-        self.optimiser = Optimiser(
-            self.tables,
-            dict(self.module.named_parameters()),
-            bayesian_state(self._homes) | (state or {}),
-            wv.encoder.residual,
+        self.tables = Tables(
+            **{name: torch.from_numpy(array).to(self.device) for name, array in self._homes.items()}
         )
+        self.model = Model(objective, wv.encoder.residual, wv.encoder.reading)
+        self.optimiser = Optimiser(self.tables, bayesian_state(self._homes) | (state or {}))
+        self._minibatches = Minibatches(
+            len(wv.vectors), options.batch_centres or BATCH_CENTRES.get(self.device.type)
+        )
+        self.batch_words = options.batch_words or (0 if self.device.type == "cpu" else BATCH_WORDS)
+        self._bfloat16 = options.bfloat16
+        self._update = torch.compile(self._train, dynamic=True) if options.compile else self._train
 
     @contextmanager
     def threads(self, count: int) -> Iterator[None]:
@@ -94,58 +105,42 @@ class TorchBackend(Backend):
         finally:
             torch.set_num_threads(before)
 
-    def prepare(self, chunk: Chunk) -> PreparedChunk:
-        """Cut a chunk and send it to the device: work for other threads while the device is busy."""
-        return PreparedChunk(
-            chunk, [self._to_device(batch) for batch in minibatches(chunk, self.batch_centres)]
-        )
+    def prepare(self, *chunks: Chunk) -> PreparedChunks:
+        """Send chunks to the device: work for other threads while the device is busy."""
+        return PreparedChunks(chunks, [self._to_device(batch) for batch in self._minibatches.of(chunks)])
 
-    def step(self, chunk: Chunk | PreparedChunk, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk; a loss of NaN means that an update was skipped because it was not finite."""
-        prepared = chunk if isinstance(chunk, PreparedChunk) else self.prepare(chunk)
-        sums = torch.zeros(
-            3, device=self.device, dtype=torch.float32 if self.device.type == "mps" else torch.float64
-        )
-        centres = 0
-        for batch in prepared.minibatches:
-            losses, rows, posteriors, gradients = self._differentiate(batch)
-            finite = self.optimiser.update(batch, rows, posteriors, gradients, self.rates, alpha)
-            sums += torch.where(finite, torch.stack(losses), torch.nan)
-            centres += len(batch.centres)
-        loss, hinge, kl = sums.tolist()  # the only wait for the device
-        return StepResult(loss, hinge, kl, centres)
+    def step(self, chunk: Chunk | PreparedChunks, alpha: float, worker: int = 0) -> StepResult:
+        """Train on prepared chunks; a loss of NaN means that an update was skipped because it was not finite."""
+        prepared = chunk if isinstance(chunk, PreparedChunks) else self.prepare(chunk)
+        rates = StepRates.of(self.rates, alpha, self.tables.means)
+        return self._total(prepared, [self._update(batch, rates) for batch in prepared.minibatches])
 
     @torch.no_grad()
-    def measure(self, chunk: Chunk | PreparedChunk, worker: int = 0) -> StepResult | None:
-        """Return the loss of a chunk as the tables are, and change nothing."""
-        prepared = chunk if isinstance(chunk, PreparedChunk) else self.prepare(chunk)
-        result = StepResult()
-        for batch in prepared.minibatches:
-            with self._autocast():
-                losses, _, _ = self.module(batch, self._rows(batch))
-            loss, hinge, kl = (float(value) for value in losses)
-            result += StepResult(loss, hinge, kl, len(batch.centres))
-        return result
+    def measure(self, chunk: Chunk | PreparedChunks, worker: int = 0) -> StepResult | None:
+        """Return the loss of chunks as the tables are, and change nothing."""
+        prepared = chunk if isinstance(chunk, PreparedChunks) else self.prepare(chunk)
+        return self._total(prepared, [self._losses(batch) for batch in prepared.minibatches])
 
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
         """Return the loss of a chunk and the dense gradients of its sum over centres, by parameter."""
         result = StepResult()
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
-        for batch in minibatches(chunk):
-            losses, _, _, gradients = self._differentiate(self._to_device(batch))
-            dense["means"][batch.words] = gradients.rows.means.cpu()
-            dense["log_variances"][batch.words] = gradients.rows.log_variances.cpu()
-            dense["embeddings"][batch.words[: batch.encoded]] = gradients.rows.embeddings.cpu()
-            for name, gradient in gradients.weights.items():
+        for batch in Minibatches(len(self.tables.means)).of([chunk]):
+            step = self._differentiate(self._to_device(batch))
+            sums = add_up(step, *step.losses.loss.new_tensor([1.0, 1.0, 0.0]))
+            words, texts = step.windows.words.ids.cpu(), step.windows.texts.ids.cpu()
+            dense["means"][words] = sums.means.cpu()
+            dense["log_variances"][words] = (sums.slopes * step.rows.fisher).cpu()
+            dense["embeddings"][texts] = step.gradients.embeddings.cpu()
+            for name, gradient in zip(Tables._fields[FIRST_WEIGHT:], step.gradients.weights, strict=True):
                 dense[name] = gradient.cpu().numpy()
-            loss, hinge, kl = (float(value) for value in losses)
-            result = StepResult(loss, hinge, kl, len(batch.centres))
+            loss, hinge, kl = (float(value) for value in step.losses)
+            result = StepResult(loss, hinge, kl, batch.sizes.centres)
         return result, dense
 
     def arrays(self) -> dict[str, Tensor]:
         """Return the tables, weights and accumulators, live, on the device."""
-        weights = {name: weight.detach() for name, weight in self.module.named_parameters()}
-        return {**self.tables._asdict(), **weights, **self.optimiser.state()}
+        return {**self.tables._asdict(), **self.optimiser.state()}
 
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators by name, under names that all backends share."""
@@ -155,45 +150,46 @@ class TorchBackend(Backend):
         """Copy the tables back to ``wv``; on a CPU they never left."""
         if self.device.type == "cpu":
             return
-        trained: dict[str, Tensor] = {**self.tables._asdict(), **dict(self.module.named_parameters())}
         for name, home in self._homes.items():
-            home[...] = trained[name].detach().cpu().numpy()
+            home[...] = getattr(self.tables, name).cpu().numpy()
+
+    def _train(self, batch: Minibatch, rates: StepRates) -> Tensor:
+        """Take a step on one minibatch; return its losses, NaN if it was not taken for a number that is not finite."""
+        step = self._differentiate(batch)
+        finite = self.optimiser.update(step, batch.sizes, rates)
+        return torch.where(finite, torch.stack(step.losses), torch.nan)
+
+    def _differentiate(self, batch: Minibatch) -> Step:
+        around = windows(batch, paired=self.model.objective.pairing == "paired")
+        outside = beyond(batch) if self.model.reading.narrowing else None
+        with self._products():
+            return differentiate(self.model, self.tables, around, outside)
+
+    def _losses(self, batch: Minibatch) -> Tensor:
+        around = windows(batch, paired=self.model.objective.pairing == "paired")
+        with self._products():
+            return torch.stack(self.model.losses(self.tables, around))
+
+    def _total(self, prepared: PreparedChunks, losses: list[Tensor]) -> StepResult:
+        """Return the sums of the minibatches' losses: the only wait for the device."""
+        if not losses:
+            return StepResult()
+        loss, hinge, kl = np.sum(torch.stack(losses).tolist(), axis=0).tolist()
+        return StepResult(loss, hinge, kl, sum(batch.sizes.centres for batch in prepared.minibatches))
 
     def _to_device(self, batch: Minibatch) -> Minibatch:
-        def convert(array: Array) -> Tensor:
-            tensor = torch.from_numpy(array)
-            if self.device.type == "cuda":
-                tensor = tensor.pin_memory()
-            return tensor.to(self.device, non_blocking=True)
+        """Send the arrays of a minibatch in one piece, from memory that the device can read by itself."""
+        arrays = batch.arrays()
+        flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays]))
+        if self.device.type == "cuda":
+            flat = flat.pin_memory()
+        flat = flat.to(self.device, non_blocking=True)
+        ends = np.cumsum([array.size for array in arrays]).tolist()
+        tokens, radii, sentences, negatives = flat.tensor_split(ends)[:4]
+        return Minibatch(tokens, radii, sentences, negatives.view(batch.negatives.shape), batch.sizes)
 
-        return batch.to(convert)
-
-    def _differentiate(self, batch: Minibatch) -> tuple[Losses, Rows, Posteriors, Gradients]:
-        """Return losses and posteriors of a minibatch, the rows that it reads, and the gradients of all of them."""
-        rows = Rows(*(table.requires_grad_() for table in self._rows(batch)))
-        weights = dict(self.module.named_parameters())
-        with self._autocast():
-            losses, divergences, posteriors = self.module(batch, rows)
-        descended = losses.loss + self.module.score(batch, rows, posteriors)
-        wanted = (*rows, *weights.values(), divergences)
-        found = torch.autograd.grad(descended, wanted, allow_unused=True, materialize_grads=True)
-        gradients = Gradients(Rows(*found[:3]), dict(zip(weights, found[3:-1], strict=True)), found[-1])
-        return Losses(*(value.detach() for value in losses)), rows, posteriors, gradients
-
-    def _rows(self, batch: Minibatch) -> Rows:
-        """Return the rows of the tables that a minibatch uses."""
-        return Rows(
-            self.tables.means.index_select(0, batch.words),
-            self.tables.log_variances.index_select(0, batch.words),
-            self.tables.embeddings.index_select(0, batch.words[: batch.encoded]),
-        )
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        """Mixed precision where the device gains by it and the tables allow it."""
-        if (
-            self.device.type == "cuda"
-            and self.tables.means.dtype == torch.float32
-            and torch.cuda.is_bf16_supported()
-        ):
-            return torch.autocast("cuda", dtype=torch.bfloat16)
+    def _products(self) -> AbstractContextManager[Any]:
+        """Return the context of matrix products."""
+        if self._bfloat16:
+            return torch.autocast(self.device.type, dtype=torch.bfloat16)
         return nullcontext()

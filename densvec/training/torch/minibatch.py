@@ -1,11 +1,12 @@
-"""Chunks cut into minibatches whose words are numbered from 0, ready for gathering and adding up rows."""
+"""Chunks cut or gathered into minibatches: the sampler's ids, and the few sizes that only the host can know."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,149 +16,125 @@ from densvec.training.settings import SCORED
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["Links", "Minibatch", "minibatches"]
+__all__ = ["Minibatch", "Minibatches", "Sizes"]
 
-#: Turns one kind of array into another, NumPy's into torch's on a device.
-Convert = Callable[[Any], Any]
+Ids = NDArray[np.int32]
 
 
-@dataclass
-class Links:
-    """n links between B centres and U words, also in the order of the centres and in that of the words.
+class Sizes(NamedTuple):
+    """What the host counts, so that no device has to be asked: every shape of a step follows from these."""
 
-    The links of centre i are ``by_centre[centre_starts[i] : centre_starts[i + 1]]``; so for the words.
-    """
-
-    centres: Any  # (n,)
-    words: Any  # (n,)
-    by_centre: Any  # (n,)
-    centre_starts: Any  # (B + 1,)
-    by_word: Any  # (n,)
-    word_starts: Any  # (U + 1,)
-
-    @classmethod
-    def between(cls, centres: NDArray[Any], words: NDArray[Any], sizes: tuple[int, int]) -> Links:
-        """Return the links between this many centres and words, in the order given."""
-        return cls(centres, words, *_grouped(centres, sizes[0]), *_grouped(words, sizes[1]))
-
-    def to(self, convert: Convert) -> Links:
-        """Return the links with other arrays."""
-        return Links(*(convert(array) for array in vars(self).values()))
+    words: int  # distinct words of the minibatch
+    tokens: int  # distinct words of its text, without its negatives
+    centres: int  # centres that have context
+    reach: int  # the largest radius of a window
 
 
 @dataclass
 class Minibatch:
-    """B centres, all of which have context, and their P pairs.
+    """A piece of text and its negatives: NumPy arrays of int32, or tensors on a device.
 
-    Centres and contexts point into ``words``, whose first ``encoded`` entries are the words that the encoder
-    reads; the words after them occur as negatives only.
+    Every position is a centre. Those with radius 0, which lie around the piece, have no window and are there to be
+    read by others; those that are alone in their sentence have no context. Neither counts.
     """
 
-    words: Any  # (U,) distinct vocabulary ids
-    encoded: int
-    centres: Any  # (B,) the row of each centre's word
-    pairs: Links  # of each centre and its context words, P
-    uses: Links  # of each centre and every word of its loss: B priors, then P positives, then the negatives
-    negative: int  # K; there are B·K negatives if they are shared, P·K if paired
-    distances: Any  # (P,) how far the context word of each pair is from its centre
-    radii: Any  # (P,) of the windows
-    beyond: Any  # (n,) the row of each word just outside of a window
-    beyond_of: Any  # (n,) the centre of that window, of 0 … B - 1
+    tokens: Any  # (n,)
+    radii: Any  # (n,)
+    sentences: Any  # (s,) where sentences begin, or end
+    negatives: Any  # (n, K) if they are shared by the window of a centre, (P, K) if each pair has its own
+    sizes: Sizes
 
-    def to(self, convert: Convert) -> Minibatch:
-        """Return the minibatch with other arrays."""
-        return Minibatch(
-            convert(self.words),
-            self.encoded,
-            convert(self.centres),
-            self.pairs.to(convert),
-            self.uses.to(convert),
-            self.negative,
-            convert(self.distances),
-            convert(self.radii),
-            convert(self.beyond),
-            convert(self.beyond_of),
-        )
+    def arrays(self) -> tuple[Any, Any, Any, Any]:
+        """Return the arrays."""
+        return self.tokens, self.radii, self.sentences, self.negatives
 
 
-def minibatches(chunk: Chunk, batch_centres: int | None = None) -> Iterator[Minibatch]:
-    """Cut a chunk into minibatches of at most ``batch_centres`` centres; None takes the chunk whole.
+class Minibatches:
+    """Makes minibatches for a vocabulary of so many words.
 
-    Centres without context (sentences of one word) are left out.
+    Parameters
+    ----------
+    words
+        Size of the vocabulary.
+    most
+        Centres of a minibatch, at most; None takes chunks whole.
     """
-    owners, contexts = chunk.centres_and_contexts()
-    pairs_of = np.bincount(owners, minlength=len(chunk.tokens))
-    centres = np.flatnonzero(pairs_of)
-    if not len(centres):
-        return
-    first_pair = np.concatenate(([0], np.cumsum(pairs_of[centres])))
-    pieces = -(-len(centres) // batch_centres) if batch_centres else 1
-    bounds = np.linspace(0, len(centres), pieces + 1).astype(np.int64)
-    for low, high in pairwise(bounds):
-        pairs = slice(first_pair[low], first_pair[high])
-        chosen = centres[low:high]
-        yield _minibatch(
-            chunk,
-            chosen,
-            np.repeat(np.arange(high - low), pairs_of[chosen]),
-            contexts[pairs],
-            chunk.negatives[chosen] if chunk.pairing == "shared" else chunk.negatives[pairs],
-        )
+
+    def __init__(self, words: int, most: int | None = None) -> None:
+        self.most = most
+        self._seen = np.zeros(words, dtype=bool)
+        self._counting = threading.Lock()  # chunks are prepared in one thread, and measured in another
+
+    def of(self, chunks: Sequence[Chunk]) -> Iterator[Minibatch]:
+        """Return the minibatches of chunks that are trained together; none of those without any context."""
+        tokens, radii, sentences, negatives = _joined(chunks)
+        if not negatives.shape[1]:
+            return
+        lengths = np.diff(sentences)
+        pairs = None
+        for start, stop in pairwise(self._bounds(len(tokens))):
+            # Windows read, and are scored by, words up to radius + 1 away; a piece starts where a scored one does.
+            reach = int(radii[start:stop].max(initial=0))
+            first = max(0, start - reach - 1) // SCORED * SCORED
+            last = min(len(tokens), stop + reach + 1)
+            near = sentences[
+                np.searchsorted(sentences, first) : np.searchsorted(sentences, last, side="right")
+            ]
+            inside = radii[first:last]
+            if (first, last) != (start, stop):
+                inside = inside.copy()
+                inside[: start - first] = inside[stop - first :] = 0
+            rows = slice(first, last)
+            if chunks[0].pairing == "paired":
+                pairs = _first_pairs(radii, sentences) if pairs is None else pairs
+                rows = slice(pairs[start], pairs[stop])
+            centres = _not_alone(sentences, lengths, start, stop)
+            if centres:
+                text, drawn = tokens[first:last], negatives[rows]
+                sizes = Sizes(*self._distinct(text, drawn), centres, reach)
+                yield Minibatch(text, inside, near - np.int32(first), drawn, sizes)
+
+    def _bounds(self, count: int) -> list[int]:
+        """Return where minibatches of this many positions begin and end: nearly equal, and where one is scored."""
+        pieces = -(-count // self.most) if self.most else 1
+        return [count * piece // pieces // SCORED * SCORED for piece in range(pieces)] + [count]
+
+    def _distinct(self, text: Ids, drawn: Ids) -> tuple[int, int]:
+        """Return how many words there are in the text and among the negatives, and how many in the text."""
+        seen = self._seen
+        with self._counting:
+            seen[text] = True
+            of_text = np.count_nonzero(seen)
+            seen[drawn.ravel()] = True
+            of_both = np.count_nonzero(seen)
+            seen.fill(False)
+        return int(of_both), int(of_text)
 
 
-def _minibatch(
-    chunk: Chunk,
-    centres: NDArray[np.int64],
-    owners: NDArray[np.int64],
-    contexts: NDArray[np.int32],
-    negatives: NDArray[np.int32],
-) -> Minibatch:
-    """Number the distinct words of centres and contexts (positions in the chunk) and of negatives (ids)."""
-    outside, outside_of = _beyond(chunk, centres)
-    start = min(centres[0], contexts.min(), outside.min(initial=centres[0]))
-    stop = max(centres[-1], contexts.max(), outside.max(initial=centres[-1])) + 1
-    near, near_row = np.unique(chunk.tokens[start:stop], return_inverse=True)
-    far, far_row = np.unique(negatives, return_inverse=True)
-    slot = np.minimum(np.searchsorted(near, far), len(near) - 1)
-    shared = near[slot] == far
-    row = np.where(shared, slot, len(near) + np.cumsum(~shared) - 1)
-    words = np.concatenate((near, far[~shared])).astype(np.int64)
-
-    numbers = np.arange(len(centres))
-    centre_rows, context_rows = near_row[centres - start], near_row[contexts - start]
-    contrasted = numbers if len(negatives) == len(centres) else owners
-    if len(negatives) not in (len(centres), len(owners)):
-        raise ValueError(f"{len(negatives)} rows of negatives fit neither the centres nor the pairs")
-    negative = negatives.shape[1]
-    used_by = np.concatenate((numbers, owners, np.repeat(contrasted, negative)))
-    used = np.concatenate((centre_rows, context_rows, row[far_row.ravel()]))
-    return Minibatch(
-        words=words,
-        encoded=len(near),
-        centres=centre_rows,
-        pairs=Links.between(owners, context_rows, (len(centres), len(near))),
-        uses=Links.between(used_by, used, (len(centres), len(words))),
-        negative=negative,
-        distances=np.abs(contexts - centres[owners]),
-        radii=chunk.radii[centres][owners].astype(np.int64),
-        beyond=near_row[outside - start],
-        beyond_of=outside_of,
+def _joined(chunks: Sequence[Chunk]) -> tuple[Ids, Ids, Ids, Ids]:
+    """Return the arrays of several chunks as those of one."""
+    if len(chunks) == 1:
+        (chunk,) = chunks
+        return chunk.tokens, chunk.radii, chunk.sentences, chunk.negatives
+    starts = np.cumsum([0, *(len(chunk.tokens) for chunk in chunks)], dtype=np.int32)
+    return (
+        np.concatenate([chunk.tokens for chunk in chunks]),
+        np.concatenate([chunk.radii for chunk in chunks]),
+        np.concatenate([chunk.sentences + start for chunk, start in zip(chunks, starts, strict=False)]),
+        np.concatenate([chunk.negatives for chunk in chunks]),
     )
 
 
-def _beyond(chunk: Chunk, centres: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions just outside of windows that are scored, but in their sentences, and whose they are."""
-    sentence = np.searchsorted(chunk.sentences, centres, side="right") - 1
-    before, after = centres - chunk.radii[centres] - 1, centres + chunk.radii[centres] + 1
-    scored = centres % SCORED == 0
-    left = np.flatnonzero(scored & (before >= chunk.sentences[sentence]))
-    right = np.flatnonzero(scored & (after < chunk.sentences[sentence + 1]))
-    return np.concatenate((before[left], after[right])), np.concatenate((left, right))
+def _not_alone(sentences: Ids, lengths: Ids, start: int, stop: int) -> int:
+    """Return how many of the positions from start to stop have another word in their sentence."""
+    low, high = np.searchsorted(sentences, start, side="right") - 1, np.searchsorted(sentences, stop)
+    alone = np.count_nonzero(lengths[low:high] == 1)
+    return int(stop - start - alone)
 
 
-def _grouped(numbers: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the order that brings equal numbers together, and where each of 0 … size - 1 then starts."""
-    starts = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=size))))
-    # Small integers are sorted in linear time, in the order in which they came.
-    order = np.argsort(numbers.astype(np.uint16 if size <= 1 << 16 else np.int64), kind="stable")
-    return order, starts
+def _first_pairs(radii: Ids, sentences: Ids) -> NDArray[np.int64]:
+    """Return how many pairs there are before each position, and in all."""
+    here, starts = np.arange(len(radii)), np.repeat(sentences[:-1], np.diff(sentences))
+    stops = np.repeat(sentences[1:], np.diff(sentences))
+    pairs = np.minimum(here - starts, radii) + np.minimum(stops - 1 - here, radii)
+    return np.concatenate([[0], np.cumsum(pairs)])

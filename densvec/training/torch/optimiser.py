@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,208 +20,162 @@ from densvec.training.settings import (
     TYPICAL_MEMORY,
     Rates,
 )
-from densvec.training.torch.links import sums_by_centre
-from densvec.training.torch.minibatch import Minibatch
-from densvec.training.torch.step import Posteriors, Rows
+from densvec.training.torch.gradients import Step
+from densvec.training.torch.minibatch import Sizes
+from densvec.training.torch.step import Tables
+from densvec.training.torch.sums import Sums, add_up
 from densvec.types import Array
 
-__all__ = ["Gradients", "Optimiser"]
+__all__ = ["Optimiser", "StepRates"]
+
+#: The encoder's weights come after the tables that have a row for each word.
+FIRST_WEIGHT = Tables._fields.index("context_layer")
 
 
-@dataclass
-class Gradients:
-    """Gradients of the summed loss; those of the divergences are the weights a with which they enter it."""
+class StepRates(NamedTuple):
+    """The learning rates of a step, as numbers on the device: they change from step to step, what computes does not."""
 
-    rows: Rows
-    weights: dict[str, Tensor]
-    divergences: Tensor
+    mean: Tensor
+    log_variance: Tensor
+    contrast: Tensor
+    coverage: Tensor
+    embedding: Tensor
+    encoder: Tensor
 
-    def __iter__(self) -> Iterator[Tensor]:
-        return iter((*self.rows, *self.weights.values(), self.divergences))
-
-    def squared_norm(self) -> Tensor:
-        """Return the squared norm of all gradients: not finite as soon as one of them is not."""
-        flat = [gradient.flatten() for gradient in self]
-        return torch.stack([torch.dot(gradient, gradient) for gradient in flat]).sum()
+    @classmethod
+    def of(cls, rates: Rates, alpha: float, like: Tensor) -> StepRates:
+        """Return the rates at this alpha, in the type and on the device of a table."""
+        values = [min(alpha * getattr(rates, name), LARGEST_RATE) for name in cls._fields]
+        numbers = torch.tensor(values, dtype=like.dtype)
+        if like.device.type == "cuda":
+            numbers = numbers.pin_memory()
+        return cls(*numbers.to(like.device, non_blocking=True).unbind())
 
 
 class _Change(NamedTuple):
-    """What a step makes of a table, or of some of its rows."""
+    """What a step makes of a table, or adds to some of its rows."""
 
     table: Tensor
-    before: Tensor
     after: Tensor
     rows: Tensor | None = None
 
     def make(self, finite: Tensor) -> None:
         """Write it, unless the step is not finite; on a device that is only known there."""
-        after = self.after if finite.device.type == "cpu" else torch.where(finite, self.after, self.before)
+        known = finite.device.type == "cpu"
         if self.rows is None:
-            self.table.copy_(after)
+            self.table.copy_(self.after if known else torch.where(finite, self.after, self.table))
         else:
-            self.table.index_copy_(0, self.rows, after)
+            self.table.index_add_(0, self.rows, self.after if known else torch.where(finite, self.after, 0))
 
 
 class Optimiser:
     """The update rule of each table and its accumulators."""
 
-    def __init__(
-        self, tables: Rows, weights: dict[str, Tensor], state: dict[str, Array], residual: bool = False
-    ) -> None:
+    def __init__(self, tables: Tables, state: dict[str, Array]) -> None:
         self.tables = tables
-        self.residual = residual
-        self.weights = weights
-        self._state = {
-            name: torch.from_numpy(np.array(array)).to("cpu" if name == "adam_steps" else tables.means.device)
-            for name, array in state.items()
-        }
+        device = tables.means.device
+        self._state = {name: torch.from_numpy(np.array(array)).to(device) for name, array in state.items()}
         self.squares = self._state["embedding_squares"]
         self.typical = self._state["typical_word"]
         self.steps = self._state["adam_steps"]
-        self.first = {name: self._state[f"adam_first.{name}"] for name in weights}
-        self.second = {name: self._state[f"adam_second.{name}"] for name in weights}
+        self.first, self.second = self._in_a_row("adam_first"), self._in_a_row("adam_second")
+
+    def _in_a_row(self, prefix: str) -> Tensor:
+        """Lay the moments of all weights side by side, for one update of all; those by name are parts of it."""
+        names = [f"{prefix}.{name}" for name in Tables._fields[FIRST_WEIGHT:]]
+        flat = torch.cat([self._state[name].flatten() for name in names])
+        start = 0
+        for name in names:
+            shape = self._state[name].shape
+            self._state[name] = flat[start : start + math.prod(shape)].view(shape)
+            start += math.prod(shape)
+        return flat
 
     def state(self) -> dict[str, Tensor]:
         """Return the accumulators by name, live."""
         return self._state
 
     @torch.no_grad()
-    def update(
-        self,
-        batch: Minibatch,
-        rows: Rows,
-        posteriors: Posteriors,
-        gradients: Gradients,
-        rates: Rates,
-        alpha: float,
-    ) -> Tensor:
+    def update(self, step: Step, sizes: Sizes, rates: StepRates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
-        rates = Rates(**{name: min(alpha * rate, LARGEST_RATE) for name, rate in vars(rates).items()})
-        words, encoded = batch.words, batch.words[: batch.encoded]
-        weight = _weight(batch, rows, gradients.divergences)
-        curvature = weight * (-rows.log_variances).exp()
-        if self.residual:
-            curvature += _posterior_curvature(batch, rows, gradients.divergences)
-        means = _implicit_step(rows.means, gradients.rows.means, curvature, rates.mean)
-        log_variances, typical = self._natural_step(batch, rows, posteriors, gradients, weight, rates)
-        squares = self.squares.index_select(0, encoded)
-        more = squares + gradients.rows.embeddings.square().mean(1)
-        embeddings = _adagrad_step(rows.embeddings, gradients.rows.embeddings, more, rates.embedding)
+        sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage)
+        weights, moments = self._adam(step.gradients.weights, sizes.centres, rates.encoder)
         changes = [
-            _Change(self.tables.means, rows.means, means, words),
-            _Change(self.tables.log_variances, rows.log_variances, log_variances, words),
-            _Change(self.squares, squares, more, encoded),
-            _Change(self.tables.embeddings, rows.embeddings, embeddings, encoded),
-            _Change(self.typical, self.typical, typical),
-            *self._adam_step(gradients.weights, len(batch.centres), rates.encoder),
+            *self._densities(step, sums, sizes, rates),
+            *self._embeddings(step, rates.embedding),
+            *moments,
         ]
-        largest = torch.stack([change.after.abs().max() for change in changes if change.after.numel()]).max()
-        finite = torch.isfinite(largest + gradients.squared_norm())
+        # Squares would overflow long before a sum of what was and what is added does.
+        sizes_of = [torch.linalg.vector_norm(change.after) for change in changes]
+        finite = (
+            torch.stack([*sizes_of, torch.linalg.vector_norm(weights), step.losses.loss]).sum().isfinite()
+        )
         if finite.device.type == "cpu" and not finite:
             return finite
         for change in changes:
             change.make(finite)
-        self.steps += 1
+        self._write_weights(weights, finite)
+        self.steps.add_(finite)
         return finite
 
-    def _natural_step(
-        self,
-        batch: Minibatch,
-        rows: Rows,
-        posteriors: Posteriors,
-        gradients: Gradients,
-        weight: Tensor,
-        rates: Rates,
-    ) -> tuple[Tensor, Tensor]:
-        """Return the log-variances after a natural step, and the typical word.
+    def _densities(self, step: Step, sums: Sums, sizes: Sizes, rates: StepRates) -> list[_Change]:
+        """Return the changes of means, log-variances and the typical word.
 
-        The step is over the Fisher information of log-variances, D/2 spherical or 1/2 diagonal.
-
-        The denominator is the means', for the curvature in these coordinates is Σ|a|.
+        Means: SGD with an implicit denominator; at any rate a mean moves at most onto the posteriors that pull it.
+        Log-variances: a natural step, with the means' denominator, for the curvature in these coordinates is Σ|share|.
         """
-        fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
-        own = _own_slope(batch, rows, posteriors, gradients)
-        slope = rates.log_variance * own + rates.contrast * (gradients.rows.log_variances - own)
-        stretches, windows = _stretches(batch, rows, posteriors)
+        rows, ids = step.rows, step.windows.words.ids
+        curvature = sums.strength * (-rows.log_variances).exp() + sums.steepness
+        means = sums.means * (-rates.mean / (1 + rates.mean * curvature))
+
         stretch, log_variance = self.typical.unbind()
-        cover = stretches - windows * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
-        curvature = max(rates.log_variance, rates.contrast) * weight + rates.coverage * windows
-        step = (slope / fisher - rates.coverage * cover) / (1 + curvature)
-        sums = torch.stack((stretches.mean(1).sum(), (windows * rows.log_variances).mean(1).sum()))
-        typical = torch.where(sums.isfinite(), sums / windows.sum(), self.typical)
-        typical = self.typical.lerp(typical, len(batch.centres) / (len(batch.centres) + TYPICAL_MEMORY))
-        step.clamp_(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
-        return torch.clamp(rows.log_variances - step, *PRIOR_LOG_VARIANCE_BOUNDS), typical
+        pull = sums.met * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
+        damping = (
+            torch.maximum(rates.log_variance, rates.contrast) * sums.strength + rates.coverage * sums.met
+        )
+        moved = (sums.slopes + rates.coverage * pull) / (1 + damping)
+        moved = moved.clamp(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+        log_variances = (rows.log_variances - moved).clamp(*PRIOR_LOG_VARIANCE_BOUNDS)
 
-    def _adam_step(self, gradients: dict[str, Tensor], centres: int, rate: float) -> Iterator[_Change]:
-        """Adam on the mean gradient per centre."""
+        mask, width = step.windows.mask, rows.log_variances.shape[1]
+        stretched = (step.contrast.stretch[:, : mask.shape[1]] * mask).sum() / rows.fisher
+        means_of_all = torch.stack((stretched, (sums.met * rows.log_variances).sum())) / (
+            width * sums.met.sum()
+        )
+        means_of_all = torch.where(means_of_all.isfinite(), means_of_all, self.typical)
+        typical = self.typical.lerp(means_of_all, sizes.centres / (sizes.centres + TYPICAL_MEMORY))
+        return [
+            _Change(self.tables.means, means, ids),
+            _Change(self.tables.log_variances, log_variances - rows.log_variances, ids),
+            _Change(self.typical, typical),
+        ]
+
+    def _embeddings(self, step: Step, rate: Tensor) -> list[_Change]:
+        """Row-wise Adagrad: one accumulator of mean squares per row."""
+        ids, gradient = step.windows.texts.ids, step.gradients.embeddings
+        square = gradient.square().mean(1)
+        squares = self.squares.index_select(0, ids) + square
+        moved = gradient * (-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
+        return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]
+
+    def _adam(self, gradients: list[Tensor], centres: int, rate: Tensor) -> tuple[Tensor, list[_Change]]:
+        """Adam on the mean gradient per centre: the weights afterwards, and the changes of the moments."""
         beta_first, beta_second = ADAM_BETAS
-        steps = int(self.steps) + 1  # on the CPU whatever the device: no wait
-        for name, gradient in gradients.items():
-            mean_gradient = gradient / centres
-            first = self.first[name].lerp(mean_gradient, 1 - beta_first)
-            second = (self.second[name] * beta_second).addcmul_(
-                mean_gradient, mean_gradient, value=1 - beta_second
-            )
-            scale = (second / (1 - beta_second**steps)).sqrt_().add_(ADAM_EPSILON)
-            weights = self.weights[name].addcdiv(first, scale, value=-rate / (1 - beta_first**steps))
-            yield _Change(self.first[name], self.first[name], first)
-            yield _Change(self.second[name], self.second[name], second)
-            yield _Change(self.weights[name], self.weights[name], weights)
+        gradient = torch.cat([part.flatten() for part in gradients]).to(self.first.dtype) / centres
+        first = self.first.lerp(gradient, 1 - beta_first)
+        second = self.second.lerp(gradient.square(), 1 - beta_second)
+        # 1 - beta^t, without losing digits in single precision
+        steps = (self.steps + 1).to(first.dtype)
+        so_far, so_far_second = (-(steps * math.log(beta)).expm1() for beta in ADAM_BETAS)
+        before = torch.cat([weight.flatten() for weight in self.tables[FIRST_WEIGHT:]])
+        scale = (second / so_far_second).sqrt() + ADAM_EPSILON
+        weights = before - rate / so_far * first / scale
+        return weights, [_Change(self.first, first), _Change(self.second, second)]
 
-
-def _weight(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
-    """Return Σ|a| of each row, (U, 1): how much the divergences to that word weigh, whatever their sign."""
-    total = rows.means.new_zeros(len(rows.means)).index_add_(0, batch.uses.words, weights.abs())
-    return total[:, None]
-
-
-def _posterior_curvature(batch: Minibatch, rows: Rows, weights: Tensor) -> Tensor:
-    """Return the curvature of a row's posteriors, Σ|a|/variance over all words they are contrasted with, (U, 1|D).
-
-    A residual posterior moves with its prior's mean, which therefore has the posterior's curvature too.
-    """
-    precisions = (-rows.log_variances).exp()
-    contrasts = weights.abs()
-    contrasts[: len(batch.centres)] = 0.0  # not its own prior: the two move together
-    of_posteriors = sums_by_centre(batch.uses, precisions, contrasts)  # (B, 1|D)
-    return torch.zeros_like(precisions).index_add_(0, batch.centres, of_posteriors)
-
-
-def _implicit_step(rows: Tensor, gradient: Tensor, curvature: Tensor, rate: float) -> Tensor:
-    """SGD with an implicit denominator: at any rate a mean moves at most onto the posteriors that pull it."""
-    return torch.addcdiv(rows, gradient, 1 + rate * curvature, value=-rate)
-
-
-def _own_slope(batch: Minibatch, rows: Rows, posteriors: Posteriors, gradients: Gradients) -> Tensor:
-    """Return the part of the log-variances' gradient that is KL[q‖w]'s, from the words' own posteriors."""
-    fisher = 0.5 * rows.means.shape[1] / rows.log_variances.shape[1]
-    kl_weights = gradients.divergences[: len(batch.centres), None]
-    log_variance = posteriors.log_variance
-    if posteriors.gain is not None:  # a narrowing posterior's variance goes with its prior's
-        log_variance = rows.log_variances.index_select(0, batch.centres)
-    own = kl_weights * fisher * (1 - _stretch(rows, batch.centres, posteriors.mean, log_variance))
-    return torch.zeros_like(rows.log_variances).index_add_(0, batch.centres, own)
-
-
-def _stretches(batch: Minibatch, rows: Rows, posteriors: Posteriors) -> tuple[Tensor, Tensor]:
-    """Return the sums of the words' stretches by the windows that they are in, (U, 1|D), and how many those are."""
-    mean = posteriors.mean.index_select(0, batch.pairs.centres)
-    log_variance = posteriors.log_variance.index_select(0, batch.pairs.centres)
-    words = batch.pairs.words
-    stretch = _stretch(rows, words, mean, log_variance)
-    windows = rows.means.new_zeros(len(rows.means)).index_add_(0, words, rows.means.new_ones(len(words)))
-    return torch.zeros_like(rows.log_variances).index_add_(0, words, stretch), windows[:, None]
-
-
-def _stretch(rows: Rows, words: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
-    """Return the second moment of each posterior about its word, in units of the word's variance: (n, 1|D)."""
-    square = (mean - rows.means.index_select(0, words)).square()
-    if log_variance.shape[1] == 1:
-        square = square.mean(1, keepdim=True)
-    return (log_variance.exp() + square) * (-rows.log_variances.index_select(0, words)).exp()
-
-
-def _adagrad_step(rows: Tensor, gradient: Tensor, squares: Tensor, rate: float) -> Tensor:
-    """Row-wise Adagrad: one accumulator of mean squares per row."""
-    return rows - rate * gradient * (squares + ADAGRAD_EPSILON).rsqrt()[:, None]
+    def _write_weights(self, weights: Tensor, finite: Tensor) -> None:
+        """Write the encoder's weights, which lie side by side."""
+        start = 0
+        for table in self.tables[FIRST_WEIGHT:]:
+            part = weights[start : start + table.numel()].view(table.shape)
+            _Change(table, part).make(finite)
+            start += table.numel()

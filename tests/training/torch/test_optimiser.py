@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from densvec.training.settings import Objective, Rates
+from densvec.training.torch import Options
 from densvec.training.torch.backend import TorchBackend
 from tests.training.cases import SENTENCES, arrays_of, make_chunk, make_wv
 
@@ -15,7 +16,7 @@ def test_small_steps_follow_the_gradients(covariance, residual):
     alpha, rates = 1e-9, Rates(3.0, log_variance=2.0, contrast=2.0, coverage=0.0, embedding=0.5, encoder=0.1)
     wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
     before = {name: array.copy() for name, array in arrays_of(wv).items()}
-    backend = TorchBackend(wv, Objective(), rates, device="cpu", batch_centres=1000)
+    backend = TorchBackend(wv, Objective(), rates, device="cpu", options=Options(batch_centres=1000))
     chunk = make_chunk(SENTENCES)
     result, gradients = backend.gradients(chunk)
     backend.step(chunk, alpha)

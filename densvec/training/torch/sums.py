@@ -1,0 +1,48 @@
+"""The derivatives of a minibatch added up by words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from densvec.training.torch.gradients import Step
+
+__all__ = ["Sums", "add_up"]
+
+
+class Sums(NamedTuple):
+    """For each of the U words of a minibatch, over all of its uses."""
+
+    means: Tensor  # (U, D) the gradient
+    slopes: (
+        Tensor  # (U, 1|D) of log-variances, over the Fisher information: each part at its rate, less coverage
+    )
+    strength: Tensor  # (U, 1) Σ|share|: how much the divergences to that word weigh, whatever their sign
+    steepness: Tensor  # (U, 1|D) the curvature of the residual posteriors that go with the word's mean
+    met: Tensor  # (U, 1) in how many windows the word is
+
+
+def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor) -> Sums:
+    """Add the derivatives up; log-variances move at three rates, see `densvec.training.settings.Rates`."""
+    windows, rows, contrast, shares = step.windows, step.rows, step.contrast, step.gradients.shares
+    words, priors, width = windows.words, step.gradients.priors, rows.log_variances.shape[1]
+    met = F.pad(windows.mask.to(shares.dtype), (0, shares.shape[1] - windows.mask.shape[1]))
+    counts = words.sums_by_word(torch.stack((shares.flatten(), shares.abs().flatten(), met.flatten()), 1))
+    total, strength, windows_of = counts.tensor_split(3, 1)
+    means = contrast.pulls_of_words(shares, total)
+    # share · (1 - stretch) at the contrast's rate, and -stretch at coverage's
+    weights, weight = shares * by_contrast + met * coverage, total * by_contrast + windows_of * coverage
+    slopes = by_contrast * total - contrast.stretches_of_words(weights, weight) / rows.fisher
+
+    # what the centres do to their own priors
+    parts = (priors.means, priors.log_variances * own, priors.shares, priors.steepness)
+    of_priors = windows.texts.sums_by_word(torch.cat(parts, 1))
+    there, size = torch.searchsorted(words.ids, windows.texts.ids), means.shape[1]
+    rest = torch.cat((slopes, strength, torch.zeros_like(slopes)), 1).index_add_(
+        0, there, of_priors[:, size:]
+    )
+    slopes, strength, steepness = rest.tensor_split((width, width + 1), 1)
+    return Sums(means.index_add_(0, there, of_priors[:, :size]), slopes, strength, steepness, windows_of)

@@ -1,0 +1,87 @@
+"""The distinct words among many uses of words: a sparse matrix of rows and words, whose products torch does fast.
+
+Nothing here asks the device how many words there are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+__all__ = ["Words", "distinct"]
+
+#: Devices on which torch adds up bags of rows without copying them, in the same order each time.
+BAGS = {"cpu", "cuda", "meta"}
+
+with warnings.catch_warnings():  # torch says once in a process that its sparse matrices may change
+    warnings.simplefilter("ignore", UserWarning)
+    torch.sparse_csr_tensor([0, 1], [0], [0.0])
+
+
+class Words(NamedTuple):
+    """U distinct words, ascending, and their N = n·C uses: C in each of n rows."""
+
+    ids: Tensor  # (U,)
+    numbers: Tensor  # (n, C) the word of each use, of 0 … U - 1
+    order: Tensor  # (N,) what brings the uses of each word together
+    starts: Tensor  # (U,) where the uses of each word begin in that order
+
+    def products(self, of_rows: Tensor, of_words: Tensor) -> Tensor:
+        """Return the inner products of row and word for each use: (n, C)."""
+        uses = self.numbers.flatten()
+        shape = len(of_rows), len(of_words)
+        if of_rows.device.type == "cpu" and not torch.is_grad_enabled() and len(uses) <= shape[0] * shape[1]:
+            # The products that a sparse matrix has room for: nothing is gathered, which would leave the cache. What is
+            # in the matrix is multiplied by 0, so it must be finite.
+            bounds = torch.arange(0, len(uses) + 1, self.numbers.shape[1])
+            room = torch.sparse_csr_tensor(
+                bounds, uses, of_rows.new_zeros(len(uses)), shape, check_invariants=False
+            )
+            found: Tensor = torch.sparse.sampled_addmm(room, of_rows, of_words.t(), beta=0.0).values()
+            return found.view(self.numbers.shape)
+        gathered = of_words.index_select(0, uses).view(*self.numbers.shape, -1)
+        return (of_rows[:, None] @ gathered.transpose(1, 2))[:, 0]
+
+    def sums_by_row(self, of_words: Tensor, weights: Tensor) -> Tensor:
+        """Return, for each row, the sum over its uses of what belongs to the word, times the use's weight."""
+        uses = self.numbers.flatten()
+        if of_words.device.type in BAGS:
+            starts = torch.arange(0, len(uses), self.numbers.shape[1], device=uses.device)
+            return F.embedding_bag(uses, of_words, starts, mode="sum", per_sample_weights=weights.flatten())
+        gathered = of_words.index_select(0, uses).view(*self.numbers.shape, -1)
+        return (weights[:, None] @ gathered)[:, 0]
+
+    def sums_by_word(self, of_rows: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Return, for each word, the sum over its uses of what belongs to the row, times the use's weight: (U, width).
+
+        ``of_rows`` may also have what belongs to each single use, (N, width).
+        """
+        sources = self.order
+        if len(of_rows) < len(sources):
+            sources = sources.div(self.numbers.shape[1], rounding_mode="floor")
+        if weights is not None:
+            weights = weights.flatten().index_select(0, self.order)
+        if of_rows.device.type in BAGS:
+            return F.embedding_bag(sources, of_rows, self.starts, mode="sum", per_sample_weights=weights)
+        rows = of_rows.index_select(0, sources)
+        if weights is not None:
+            rows = rows * weights[:, None]
+        numbers = self.numbers.flatten().index_select(0, self.order)
+        return rows.new_zeros(len(self.ids), rows.shape[1]).index_add_(0, numbers, rows)
+
+
+def distinct(uses: Tensor, count: int) -> Words:
+    """Return the words of these uses, (n,) or (n, C) ids, of which there are ``count`` distinct ones."""
+    ids, order = uses.flatten().sort(stable=True)
+    first = F.pad(ids[1:] != ids[:-1], (1, 0), value=True)
+    number = first.cumsum(0).sub_(1)
+    # Each word's first use writes where it stands, and all others behind the end.
+    starts = order.new_empty(count + 1).scatter_(
+        0, torch.where(first, number, count), torch.arange(len(order), device=uses.device)
+    )[:count]
+    numbers = torch.empty_like(order).scatter_(0, order, number)
+    return Words(ids.index_select(0, starts).long(), numbers.view(len(uses), -1), order, starts)
