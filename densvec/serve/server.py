@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -148,6 +149,7 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
     )
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, _reloading(models))
+    _set_aside()
     # While a thread answers, the loop that reads and writes should not wait for its turn for 5 ms, the default.
     sys.setswitchinterval(0.001)
     # The server raises the signal that stopped it once more at its end: that it was stopped is no error.
@@ -157,6 +159,13 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
         Server(config).run(sockets=[sock])
 
 
+def _set_aside() -> None:
+    """Let the garbage collector pass over what the models hold: no answer is given while it looks through that."""
+    gc.unfreeze()
+    gc.collect()  # a model that was replaced
+    gc.freeze()
+
+
 def _reloading(models: Any) -> Callable[[int, FrameType | None], None]:
     """Return a signal's handler that loads the models again in a thread, while the old ones answer."""
     one_at_a_time = threading.Lock()
@@ -164,6 +173,7 @@ def _reloading(models: Any) -> Callable[[int, FrameType | None], None]:
     def reload() -> None:
         with one_at_a_time:
             models.reload()
+            _set_aside()
 
     def handle(signum: int, frame: FrameType | None) -> None:
         threading.Thread(target=reload, name="densvec-reload", daemon=True).start()

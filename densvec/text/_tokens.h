@@ -218,40 +218,67 @@ static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlin
     return any_token(p, end, newlines, complete, key, w);
 }
 
+/* What the second byte of a sequence may be that begins with 0xC0 or more: `span` values from `low`. */
+static const uint8_t second_low[64] = {
+    0x00, 0x00, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, /* 0xC0 */
+    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, /* 0xD0 */
+    0xA0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, /* 0xE0 */
+    0x90, 0x80, 0x80, 0x80, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, /* 0xF0 */
+};
+static const uint8_t second_span[64] = {
+    0, 0, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, /* 0xC0 */
+    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, /* 0xD0 */
+    32, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 32, 64, 64, /* 0xE0 */
+    48, 64, 64, 64, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 0xF0 */
+};
+
+/* Whether the two bytes at p, the first of them beyond ASCII, can begin a sequence. */
+static inline int utf8_begins(const uint8_t *p) {
+    return p[0] >= 0xC0 && (uint8_t)(p[1] - second_low[p[0] - 0xC0]) < second_span[p[0] - 0xC0];
+}
+
 /* The UTF-8 sequence at p: its length if it is valid, minus the length of the bytes that a decoder replaces by one
  * U+FFFD if it is not (the "maximal subpart" of Unicode, as Python does), 0 if the text ends within it. */
 static inline int utf8_sequence(const uint8_t *p, const uint8_t *end) {
     const uint8_t lead = p[0];
     const ptrdiff_t left = end - p;
-    uint8_t low = 0x80, high = 0xBF; /* bounds of the second byte */
-    int length, i;
     if (lead < 0x80) return 1;
-    if (lead < 0xC2 || lead > 0xF4) return -1;
-    length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (lead == 0xE0) low = 0xA0;
-    if (lead == 0xED) high = 0x9F;
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F;
-    for (i = 1; i < length; i++) {
-        if (i >= left) return 0;
-        if (p[i] < low || p[i] > high) return -i;
-        low = 0x80;
-        high = 0xBF;
-    }
-    return length;
+    if (lead < 0xC0 || !second_span[lead - 0xC0]) return -1;
+    if (left < 2) return 0;
+    if (!utf8_begins(p)) return -1;
+    if (lead < 0xE0) return 2;
+    if (left < 3) return 0;
+    if ((p[2] & 0xC0) != 0x80) return -2;
+    if (lead < 0xF0) return 3;
+    if (left < 4) return 0;
+    return (p[3] & 0xC0) == 0x80 ? 4 : -3;
+}
+
+/* How many of eight bytes of text are ASCII before the first that is not; perhaps fewer, but 8 if all are. */
+static inline size_t ascii_length(uint64_t text) {
+    const uint64_t high = text & 0x8080808080808080ULL;
+    if (!high) return 8;
+#ifdef EIGHT_AT_ONCE
+    return (size_t)first_byte(high);
+#else
+    return 0;
+#endif
 }
 
 /* The first byte of [p, end) that does not begin a complete valid UTF-8 sequence, or end. */
 static inline const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end) {
     int length;
     while (p < end) {
-        if (end - p >= 8 && !(load8(p) & 0x8080808080808080ULL)) {
-            p += 8;
-            continue;
+        if (end - p >= 8) {
+            const size_t n = ascii_length(load8(p));
+            p += n;
+            if (n == 8) continue;
         }
-        length = utf8_sequence(p, end);
-        if (length <= 0) return p;
-        p += length;
+        do {
+            length = utf8_sequence(p, end);
+            if (length <= 0) return p;
+            p += length;
+        } while (p < end && *p >= 0x80);
     }
     return end;
 }
@@ -259,41 +286,62 @@ static inline const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *e
 /* What becomes of bytes that are not UTF-8: Python's own error handlers. */
 typedef enum { REPAIR_REPLACE, REPAIR_IGNORE, REPAIR_BACKSLASH, REPAIR_SURROGATE } Repair;
 
+/* Write what becomes of a few bytes that are not UTF-8; return where that ends. */
+static inline uint8_t *write_repaired(const uint8_t *bad, int length, Repair how, uint8_t *out) {
+    static const char digits[] = "0123456789abcdef";
+    int i;
+    if (how == REPAIR_REPLACE) {
+        memcpy(out, "\xEF\xBF\xBD", 3);
+        return out + 3;
+    }
+    for (i = 0; i < length; i++) {
+        if (how == REPAIR_BACKSLASH) {
+            *out++ = '\\';
+            *out++ = 'x';
+            *out++ = (uint8_t)digits[bad[i] >> 4];
+            *out++ = (uint8_t)digits[bad[i] & 15];
+        } else if (how == REPAIR_SURROGATE) { /* U+DC00 + the byte */
+            *out++ = 0xED;
+            *out++ = (uint8_t)(0xB0 | (bad[i] >> 6));
+            *out++ = (uint8_t)(0x80 | (bad[i] & 63));
+        }
+    }
+    return out;
+}
+
 /* Copy [*p, end) to `out`, which has room for four times as many bytes, and repair what is not UTF-8; return where the
  * copy ends. A sequence that the text ends within is left for later, and p stays there, unless the text is `final`. */
 static inline uint8_t *utf8_repair(const uint8_t **p, const uint8_t *end, int final, Repair how, uint8_t *out,
                                    int64_t *repaired) {
-    static const char digits[] = "0123456789abcdef";
     const uint8_t *q = *p;
     while (q < end) {
-        const uint8_t *valid = utf8_valid_until(q, end);
-        int bad, i;
-        memcpy(out, q, valid - q);
-        out += valid - q;
-        q = valid;
-        if (q == end) break;
-        bad = -utf8_sequence(q, end);
-        if (!bad) {
+        int length;
+        if (end - q >= 8) {
+            const uint64_t text = load8(q);
+            const size_t n = ascii_length(text);
+            memcpy(out, &text, 8);
+            out += n;
+            q += n;
+            if (n == 8) continue;
+        }
+        /* Text in an encoding of one byte each is mostly this. */
+        while (end - q >= 2 && *q >= 0x80 && !utf8_begins(q)) {
+            out = write_repaired(q, 1, how, out);
+            q++;
+            ++*repaired;
+        }
+        length = utf8_sequence(q, end);
+        if (length > 0) {
+            const uint8_t *next = q + length;
+            while (q < next) *out++ = *q++;
+            continue;
+        }
+        if (!length) {
             if (!final) break;
-            bad = (int)(end - q);
+            length = (int)(q - end);
         }
-        if (how == REPAIR_REPLACE) {
-            memcpy(out, "\xEF\xBF\xBD", 3);
-            out += 3;
-        }
-        for (i = 0; i < bad; i++) {
-            if (how == REPAIR_BACKSLASH) {
-                *out++ = '\\';
-                *out++ = 'x';
-                *out++ = (uint8_t)digits[q[i] >> 4];
-                *out++ = (uint8_t)digits[q[i] & 15];
-            } else if (how == REPAIR_SURROGATE) { /* U+DC00 + the byte */
-                *out++ = 0xED;
-                *out++ = (uint8_t)(0xB0 | (q[i] >> 6));
-                *out++ = (uint8_t)(0x80 | (q[i] & 63));
-            }
-        }
-        q += bad;
+        out = write_repaired(q, -length, how, out);
+        q -= length;
         ++*repaired;
     }
     *p = q;

@@ -1,6 +1,7 @@
 """The service as a process: signals, replaced files, several workers, wrong usage."""
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +19,7 @@ import pytest
 from conftest import example_densities
 from densvec.cli import main
 from densvec.serve.models import Models
-from densvec.serve.server import listen, url_of
+from densvec.serve.server import _set_aside, listen, url_of
 from tests.serve.running import Clients, Service, memory_of
 
 WORDS = ["kiwi", "dog", "animal", "fruit", "digs", "the", "shy"]
@@ -138,6 +140,19 @@ def _children(pid):
             if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
                 found.append(int(child))
     return found
+
+
+def test_models_are_set_aside_but_replaced_ones_are_let_go(model_file):
+    models = Models.from_files({"toy": str(model_file)})
+    first = weakref.ref(models.get().wv)
+    try:
+        _set_aside()
+        assert gc.get_freeze_count() > 0
+        models.reload()
+        _set_aside()
+        assert first() is None
+    finally:
+        gc.unfreeze()
 
 
 def test_two_models_and_a_token(model_file, tmp_path):
