@@ -83,6 +83,10 @@ LEFT_OUT = frozenset(
 CHANGEABLE = frozenset({"workers", "epochs", "backend", "device"})
 
 
+#: Words of a corpus below which twenty epochs make a clearly better model than five, see docs/recipe.md.
+LITTLE_TEXT = 5_000_000
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM, with which schedulers announce the end of a job: treated as Ctrl-C."""
 
@@ -244,6 +248,10 @@ def _build_vocabulary(model: Any, source: Source, corpus: str | list[str], args:
             f"densvec train: {len(model.wv):,} words occur {model.effective_min_count} times or more in "
             f"{name}, which has {model.corpus_total_words:,} in all"
         )
+        if model.corpus_total_words < LITTLE_TEXT and "epochs" not in args:
+            say(
+                f"densvec train: that is little text, which gains from more than {model.epochs} epochs: --epochs 20"
+            )
 
 
 def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any]) -> Any:

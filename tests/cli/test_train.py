@@ -32,6 +32,16 @@ class TestTrain:
         assert done.stdout.decode().startswith(f"{path}: BayesianSkipGram of {len(model.wv):,} words")
         assert b"counting the words" in done.stderr
 
+    def test_little_text_is_told_to_be_trained_longer(self, trained, tmp_path, capsys):
+        assert b"little text" not in trained[1].stderr  # it was given --epochs
+        path = tmp_path / "corpus.txt"
+        path.write_text("a b c d\n" * 20, encoding="utf-8")
+        assert (
+            main(["train", str(path), "-o", str(tmp_path / "m.dv"), "--min-count", "1", "--vector-size", "4"])
+            == 0
+        )
+        assert "little text, which gains from more than 5 epochs" in capsys.readouterr().err
+
     def test_equals_the_library(self, trained, corpus):
         same = BayesianSkipGram(
             corpus_file=corpus, vector_size=12, sample=0.01, alpha=0.03, epochs=3, workers=1, seed=3
