@@ -6,17 +6,10 @@ A failure prints the number of its case: ``--first N --cases 1`` repeats it.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import faulthandler
-import logging
-import math
 import os
-import random
 import sys
 import tempfile
-import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +20,7 @@ from densvec import BayesianSkipGram, KeyedDensities, SkipGram, Word2Gauss
 from densvec.files import persistence
 from densvec.files.persistence import DensvecFileError
 from densvec.training.backend import UnstableTrainingError
+from tests import fuzzing
 from tests.files.mutations import BLIND, CUNNING
 
 MEMORY = 256 << 20  # bytes a case may have on top of what the process has after its first load
@@ -234,41 +228,29 @@ def limit_memory():
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, help="go on for so long")
-    parser.add_argument("--cases", type=int, help="or for this many cases")
-    parser.add_argument("--first", type=int, help="number of the first case; random by default")
-    options = parser.parse_args(arguments)
-    first = random.SystemRandom().randrange(10**9) if options.first is None else options.first
-    seconds = 10.0 if options.seconds is None and options.cases is None else options.seconds
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    last = math.inf if options.cases is None else first + options.cases
-    logging.disable()
-    outcomes, failures, case = Counter(), 0, first
+    outcomes = Counter()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as directory:
         targets = [make(directory) for make in TARGETS]
         limit_memory()
-        while time.monotonic() < end and case < last:
-            rng = random.Random(case)
+
+        def check(rng):
             [target] = rng.choices(targets, SHARES)
             mutate = rng.choice(BLIND + CUNNING if target.cunning else BLIND)
             mmap = rng.choice([None, "r"])
-            faulthandler.dump_traceback_later(PATIENCE, exit=True)
+            outcome = "FAILED"
             try:
                 mutant = mutate(target.original, rng)
                 outcome = target.check(mutant, mutate in BLIND, mmap)
             except Exception:
-                failures += 1
-                outcome = "FAILED"
-                print(f"case {case}: {target.name}, {mutate.__name__}, mmap={mmap}", file=sys.stderr)
-                traceback.print_exc()
-            faulthandler.cancel_dump_traceback_later()
-            outcomes[target.name, mutate.__name__, outcome] += 1
-            case += 1
+                print(f"{target.name}, {mutate.__name__}, mmap={mmap}", file=sys.stderr)
+                raise
+            finally:
+                outcomes[target.name, mutate.__name__, outcome] += 1
+
+        failed = fuzzing.run(arguments, __doc__, check, "files", PATIENCE)
     for (name, mutation, outcome), count in sorted(outcomes.items()):
         print(f"{name:14} {mutation:18} {outcome:8} {count:7,}")
-    print(f"{case - first:,} files from case {first}, {failures} failures")
-    return 1 if failures else 0
+    return failed
 
 
 if __name__ == "__main__":

@@ -6,16 +6,9 @@ A failure prints the number of its case: ``--first N --cases 1`` repeats it.
 
 from __future__ import annotations
 
-import argparse
-import faulthandler
 import io
 import itertools
-import logging
-import math
-import random
 import sys
-import time
-import traceback
 
 import numpy as np
 
@@ -25,6 +18,7 @@ from densvec.text._raw import Tokenised
 from densvec.text._sentences import SentenceCounter, SentenceReader
 from densvec.text._text import TextReader
 from densvec.text._words import WordCounter, WordIndex
+from tests import fuzzing
 
 PATIENCE = 60  # seconds a case may take
 HANDLERS = ["replace", "ignore", "backslashreplace", "surrogateescape"]
@@ -174,30 +168,7 @@ def check_raw(data, rng):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, help="go on for so long")
-    parser.add_argument("--cases", type=int, help="or for this many cases")
-    parser.add_argument("--first", type=int, help="number of the first case; random by default")
-    options = parser.parse_args(arguments)
-    first = random.SystemRandom().randrange(10**9) if options.first is None else options.first
-    seconds = 10.0 if options.seconds is None and options.cases is None else options.seconds
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    last = math.inf if options.cases is None else first + options.cases
-    logging.disable()
-    failures, case = 0, first
-    while time.monotonic() < end and case < last:
-        faulthandler.dump_traceback_later(PATIENCE, exit=True)
-        try:
-            check(random.Random(case))
-        except Exception:
-            failures += 1
-            print(f"case {case}", file=sys.stderr)
-            traceback.print_exc()
-        faulthandler.cancel_dump_traceback_later()
-        case += 1
-    logging.disable(logging.NOTSET)
-    print(f"{case - first:,} texts from case {first}, {failures} failures")
-    return 1 if failures else 0
+    return fuzzing.run(arguments, __doc__, check, "texts", PATIENCE)
 
 
 if __name__ == "__main__":
