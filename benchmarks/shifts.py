@@ -84,7 +84,7 @@ def main() -> None:
         BayesianSkipGram(text, epochs=args.epochs, workers=2, seed=args.seed + i)
         for i, text in enumerate((first, second))
     ]
-    for metric in ("neighbours", "jeffreys", "wasserstein"):
+    for metric in ("profiles", "jeffreys", "wasserstein"):
         comparison = compare(*models, metric=metric)
         truth = np.array([word in changed for word in comparison.words])
         quiet = comparison.p_values[~truth]

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["check_covariance", "check_number", "check_pairing", "check_whole", "is_finite", "one_of"]
+__all__ = [
+    "check_covariance",
+    "check_number",
+    "check_pairing",
+    "check_whole",
+    "counted",
+    "is_finite",
+    "one_of",
+]
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -88,3 +96,14 @@ def is_finite(array: npt.NDArray[Any]) -> bool:
         return True
     with np.errstate(all="ignore"):  # a finite sum has finite terms; any other sum needs a closer look
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and what it counts.
+
+    Examples
+    --------
+    >>> counted(1, "epoch"), counted(2, "epoch")
+    ('1 epoch', '2 epochs')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

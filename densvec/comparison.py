@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -15,21 +15,22 @@ from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
 from densvec.keyed.hypernymy import unit_rows
 from densvec.keyed.search import Found
+from densvec.robust import Expectation
 from densvec.types import Floats, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
-_NEAREST = 10
-"""Neighbours that tell how sure a word's place is."""
+METRICS = ("profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
+"""How the shift of a word can be measured."""
 
-_SHARE = 0.7
-"""How much they count: chosen on words exchanged, and on words moved part of the way to others."""
+_NEAREST = 10
+"""Neighbours whose nearness says how certain a word's position is."""
 
 _LANDMARKS = 10_000
 """The most frequent shared words, among which neighbours are looked for."""
 
 _ANCHORS = 5000
-"""Shared words, the most frequent ones, that two spaces are laid over each other by."""
+"""How many shared words, the most frequent ones, are used to align two spaces."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Shift:
     shift : float
         How far it has moved, by the metric of the comparison.
     score : float
-        How unusual that is among words of like frequency, in standard deviations.
+        How unusual that is for a word like it (see :func:`compare`), in standard deviations.
     p_value : float
-        The share of words that would move as far by chance.
+        The share of words like it that would move as far by chance.
     generality_change : float
         Its generality in the second model minus that in the first.
     nearest : tuple of two lists
@@ -120,7 +121,7 @@ class ModelComparison:
         )
 
     def most_shifted(self, topn: int = 20) -> list[Shift]:
-        """Return the words that have moved most, given how frequent they are."""
+        """Return the words that have moved most, compared with what is usual for words like them."""
         return [self[self.words[row]] for row in np.argsort(-self.scores, kind="stable")[:topn]]
 
     def path(self, word: str, topn: int = 6) -> tuple[list[str], Floats]:
@@ -167,17 +168,18 @@ def compare(
     *,
     words: Iterable[str] | None = None,
     min_count: int = 20,
-    metric: str = "neighbours",
+    metric: str = "profiles",
     anchors: int = _ANCHORS,
     null: tuple[Any, Any] | None = None,
 ) -> ModelComparison:
     """Bring two models into one space and say how far each word that both know has moved.
 
-    A word has moved if its mean in one model is far from its mean in the other, the more so if other words are
-    near: where the neighbours are far, too, a model is unsure of the place. Rare words move more than frequent ones
-    by chance, so a shift is judged against those of words of like frequency: most words of two decades or two
-    newspapers have not changed, and how far they seem to move is what training on different text does anyway.
-    With `null`, two models of the same kind of text are asked for that instead.
+    Every word moves a little between two models, even of the same text: rare words more than frequent ones, general
+    words more than specific ones, and words without close neighbours, whose position is uncertain, more than others.
+    How far words usually move, given these three, is estimated from all shared words by robust regression, together
+    with how much that varies. A word's score is how far it has moved beyond that, in standard deviations. Most words of
+    two decades or two newspapers have not changed, so they show what chance does. With `null`, two models between
+    which nothing changed are used to estimate it instead.
 
     Parameters
     ----------
@@ -187,12 +189,11 @@ def compare(
         Only these words; by default all that both know.
     min_count : int, optional
         A word must have occurred this often in both.
-    metric : {"neighbours", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
-        ``"neighbours"``: .7 times the mean cosine of a word to the ten words nearest to it in the other model, minus
-        the cosine to itself there, by profiles of similarities to all words. The others are divergences between its
-        two densities.
+    metric : {"profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
+        ``"profiles"``: the distance, from 0 to 2, between the word's profiles in the two models, a profile being its
+        similarities to all frequent words, scaled to unit length. The others are divergences between its two densities.
     anchors : int, optional
-        How many shared words, the most frequent ones, the two spaces are laid over each other by.
+        How many shared words, the most frequent ones, are used to align the two spaces.
     null : (model, model), optional
         Two models of text between which nothing changed, such as two halves of one corpus.
 
@@ -210,14 +211,15 @@ def compare(
         raise ValueError(
             f"the models have {a.vector_size} and {b.vector_size} dimensions: train both with the same vector_size"
         )
-    first, second, counts = _in_one_space(a, b, min_count, anchors)
-    shifts = _shifts(first, second, metric)
-    if null is None:
-        scores = _unusual(shifts, counts, shifts, counts, metric)
-    else:
+    pair = _in_one_space(a, b, min_count, anchors)
+    shifts, nearness = _shifts(pair, metric)
+    usual = shifts, nearness, pair
+    if null is not None:
         c, d = (getattr(model, "wv", model) for model in null)
         quiet = _in_one_space(c, d, min_count, anchors)
-        scores = _unusual(shifts, counts, _shifts(quiet[0], quiet[1], metric), quiet[2], metric)
+        usual = *_shifts(quiet, metric), quiet
+    scores = _scores(shifts, nearness, pair, usual, metric)
+    first, second = pair.first, pair.second
     names: list[str] = first.index_to_key
     if words is not None:
         asked = set(words)
@@ -228,10 +230,21 @@ def compare(
     return ModelComparison(names, first, second, shifts, scores, (a, b))
 
 
-def _in_one_space(
-    a: KeyedDensities, b: KeyedDensities, min_count: int, anchors: int
-) -> tuple[KeyedDensities, KeyedDensities, Floats]:
-    """Return the shared words of two models in the space of the first, and how often they occur in the rarer."""
+class _Pair(NamedTuple):
+    """The words that two models share, in one space, and how often each occurs where it is rarer."""
+
+    first: KeyedDensities
+    second: KeyedDensities
+    counts: Floats
+
+    def features(self, nearness: Floats) -> list[Floats]:
+        """Return what tells how far a word moves by chance: its frequency, nearness to others, and generality."""
+        logs = (self.first._known_log_variances() + self.second._known_log_variances()) / 2
+        return [np.log(self.counts), nearness, logs.mean(axis=1, dtype=np.float64)]
+
+
+def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors: int) -> _Pair:
+    """Return the shared words of two models in the space of the first."""
     counts_a, counts_b = (
         np.asarray(wv.expandos.get("count", np.full(len(wv), min_count)), dtype=np.float64) for wv in (a, b)
     )
@@ -257,24 +270,37 @@ def _in_one_space(
     logs_b = (logs_b + 2.0 * math.log(scale)).astype(np.float32)
     attributes = {"count": counts.astype(np.int64)}
     make = KeyedDensities.from_arrays
-    return (
+    return _Pair(
         make(names, a[names], log_variances=logs_a, attributes=attributes),
         make(list(names), moved, log_variances=logs_b, attributes=attributes),
         counts,
     )
 
 
-def _shifts(first: KeyedDensities, second: KeyedDensities, metric: str) -> Floats:
-    """Return the divergence between each word's two densities."""
-    known = ("neighbours", "jeffreys", "kl", "reverse_kl", "wasserstein")
-    if metric not in known:
-        raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(known)}")
-    if metric == "neighbours":
-        return _away_from_itself(*_profiles(first.vectors, second.vectors))
-    rows = np.arange(len(first))
-    before, after = (Gaussian(wv.vectors[rows], wv.variances[rows]) for wv in (first, second))
-    shifts: Floats = getattr(before, metric)(after)
-    return shifts
+def _scores(
+    shifts: Floats, nearness: Floats, pair: _Pair, null: tuple[Floats, Floats, _Pair], metric: str
+) -> Floats:
+    """Return by how many standard deviations each shift exceeds what is usual for such a word."""
+    usual_shifts, usual_nearness, usual_pair = null
+    if metric != "profiles":  # divergences are spread over orders of magnitude
+        small = max(float(np.median(usual_shifts)), 1e-12) * 1e-6
+        shifts, usual_shifts = np.log(shifts + small), np.log(usual_shifts + small)
+    usual = Expectation(usual_pair.features(usual_nearness), usual_shifts)
+    return usual.scores(pair.features(nearness), shifts)
+
+
+def _shifts(pair: _Pair, metric: str) -> tuple[Floats, Floats]:
+    """Return how far each word is from itself, and how near its nearest words are."""
+    if metric not in METRICS:
+        raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
+    before, after = _profiles(pair.first.vectors, pair.second.vectors)
+    nearness = _nearness(before, after)
+    if metric == "profiles":
+        distances: Floats = np.linalg.norm(before - after, axis=1)
+        return distances, nearness
+    one, other = (Gaussian(wv.vectors, wv.variances) for wv in (pair.first, pair.second))
+    shifts: Floats = getattr(one, metric)(other)
+    return shifts, nearness
 
 
 def _profiles(before: Floats, after: Floats) -> tuple[Floats, Floats]:
@@ -292,8 +318,8 @@ def _profiles(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     return unit_rows(before @ root), unit_rows(after @ root)
 
 
-def _away_from_itself(before: Floats, after: Floats) -> Floats:
-    """Return a part of each word's mean cosine to its nearest words across the models, minus that to itself.
+def _nearness(before: Floats, after: Floats) -> Floats:
+    """Return each word's mean cosine to the words nearest to it across the models.
 
     The nearest words are looked for among the most frequent ones, which come first.
     """
@@ -307,43 +333,7 @@ def _away_from_itself(before: Floats, after: Floats) -> Floats:
             inside = places < len(others)
             cosines[np.flatnonzero(inside), places[inside]] = -np.inf
             near[rows] += np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1) / 2
-    shifts: Floats = _SHARE * near - np.einsum("ij,ij->i", before, after, dtype=np.float64)
-    return shifts
-
-
-def _unusual(shifts: Floats, counts: Floats, null: Floats, null_counts: Floats, metric: str) -> Floats:
-    """Return by how many standard deviations each shift exceeds what is usual at its frequency."""
-    if metric != "neighbours":  # divergences are spread over orders of magnitude
-        small = max(float(np.median(null)), 1e-12) * 1e-6
-        shifts, null = np.log(shifts + small), np.log(null + small)
-    centre, spread = _band(np.log(null_counts), null, np.log(counts))
-    usable = spread > 1e-9
-    scores: Floats = np.where(usable, (shifts - centre) / np.where(usable, spread, 1.0), 0.0)
-    return scores
-
-
-def _band(x: Floats, y: Floats, at: Floats) -> tuple[Floats, Floats]:
-    """Return the running median of y over x, and the spread about it, at the given places.
-
-    Both are robust: of the values in a band of neighbours in x, the median, and how far above it 84 % and 95 % end,
-    in standard deviations of a normal distribution, so that a few that have really moved change neither.
-    """
-    order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
-    half = max(10, min(250, len(x) // 10))
-    knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), 60)).astype(int))
-    centres, spreads, places = [], [], []
-    for knot in knots:
-        part = y[max(0, knot - half) : knot + half + 1]
-        middle = float(np.median(part))
-        centres.append(middle)
-        high, higher = np.quantile(part, [0.8413, 0.95])  # one and 1.645 standard deviations above the mean
-        spreads.append(float(max(high - middle, (higher - middle) / 1.645)))
-        places.append(float(x[knot]))
-    steps, first = np.unique(np.array(places), return_index=True)
-    centre = np.interp(at, steps, np.array(centres)[first])
-    spread = np.interp(at, steps, np.array(spreads)[first])
-    return centre, spread
+    return near
 
 
 @dataclass(frozen=True)

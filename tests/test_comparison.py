@@ -65,7 +65,7 @@ def test_a_turned_and_scaled_model_has_not_moved():
     assert compare(wv, other).shifts == pytest.approx(itself.shifts, abs=1e-4)
 
 
-@pytest.mark.parametrize("metric", ["neighbours", "jeffreys", "wasserstein"])
+@pytest.mark.parametrize("metric", ["profiles", "jeffreys", "wasserstein"])
 def test_words_that_moved_are_found(moved, metric):
     comparison = compare(*moved, metric=metric)
     top = {shift.word for shift in comparison.most_shifted(len(CHANGED))}
@@ -100,7 +100,7 @@ def test_a_word_far_from_all_others_must_move_further():
     logs = np.zeros((400, 1), dtype=np.float32)
     a, b = (KeyedDensities.from_arrays(names, table, log_variances=logs) for table in (first, second))
     comparison = compare(a, b, min_count=1)
-    assert comparison["w0"].shift > comparison["w1"].shift > np.median(comparison.shifts)
+    assert comparison["w0"].score > comparison["w1"].score > 3
 
 
 @pytest.mark.parametrize("with_null", [False, True])
@@ -109,7 +109,8 @@ def test_false_alarms_are_at_the_nominal_rate(with_null):
     null = (noisy(wv, 5), noisy(wv, 6)) if with_null else None
     comparison = compare(noisy(wv, 3), noisy(wv, 4), null=null)
     assert 0.02 < np.mean(comparison.p_values < 0.05) < 0.08
-    assert np.mean(comparison.q_values() < 0.05) < 0.01
+    assert np.mean(comparison.p_values < 0.01) < 0.03
+    assert np.mean(comparison.q_values() < 0.05) < 0.02
 
 
 def test_one_word_in_two_corpora():

@@ -1,4 +1,4 @@
-"""``densvec compare``: which words mean something else in another corpus."""
+"""``densvec compare``: which words have different meanings in two corpora."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from densvec.cli.words import load, positive, text_of
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
-HELP = "words that mean something else in another corpus"
+HELP = "words whose meaning differs between two corpora"
 DESCRIPTION = """\
 Bring two models, of two decades or two newspapers, into one space and print the words that have moved most between
-them, given how frequent they are: the divergence of a word's two densities, the p-value among words of like frequency,
-how its generality changed, and its nearest words in each."""
+them, compared with what is usual for words like them: how far a word has moved, the p-value of that, how its
+generality changed, and its nearest words in each."""
 EPILOG = """\
 examples:
   densvec compare nineties.dv twenties.dv --top 20
@@ -26,9 +26,9 @@ examples:
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     parser.add_argument("first", metavar="A", help="a model")
-    parser.add_argument("second", metavar="B", help="another, with as many dimensions")
+    parser.add_argument("second", metavar="B", help="another, with the same number of dimensions")
     parser.add_argument("--top", type=positive, default=20, metavar="N", help="words to print (default: 20)")
-    parser.add_argument("--words", metavar="WORD", nargs="+", help="say it of these words instead")
+    parser.add_argument("--words", metavar="WORD", nargs="+", help="print these words instead")
     parser.add_argument(
         "--min-count",
         type=positive,
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         metavar="N",
         help="occurrences that a word must have (default: 20)",
     )
-    add_picture(parser, "the way of the first word that is printed between its neighbours")
+    add_picture(parser, "how the first word printed moved between its neighbours")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -73,7 +73,7 @@ def _command(name: str, text: str, parser: argparse.ArgumentParser) -> Command:
 
 
 def _short(text: str | None) -> str:
-    """Return the first clause of a help text, without characters that mean something to a shell."""
+    """Return the first clause of a help text, without characters that are special to a shell."""
     first = (text or "").split(". ")[0].split(" (default")[0].replace("%%", "%").replace("'", "’")
     return "".join(char for char in first if char not in '"`[]\\:$')[:72]
 

@@ -1,4 +1,4 @@
-"""``densvec compress``: a model in a quarter of the room."""
+"""``densvec compress``: a model in a quarter of the space."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from densvec.cli.words import add_model, load, positive
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
-HELP = "make a model's file small"
+HELP = "make a model's file smaller"
 DESCRIPTION = """\
 Write the densities and the encoder of a model to a file of half or a quarter of the size, without what only
-training needs, and with the most frequent words only if you like. Every command takes the small file, too."""
+training needs, and, if you like, with only the most frequent words. Every command also takes the small file."""
 EPILOG = """\
 examples:
   densvec compress model.dv -o small.dv
@@ -35,11 +35,11 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         default="int8",
         help="how numbers are stored: int8 with a scale for each row (the default), or as 16 or 32-bit floats",
     )
-    parser.add_argument("--words", type=positive, metavar="N", help="keep the N most frequent words only")
+    parser.add_argument("--words", type=positive, metavar="N", help="keep only the N most frequent words")
     parser.add_argument(
         "--card", metavar="FILE", help="Markdown that says what the model is, kept in the file"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -55,9 +55,7 @@ def run(args: argparse.Namespace) -> None:
         with open(args.card, encoding="utf-8") as file:
             wv.card = file.read()
     wv.save(args.output, dtype=args.dtype)
-    if not os.path.isfile(source) or not os.path.isfile(
-        args.output
-    ):  # remote: only the writer knows how large
+    if not os.path.isfile(source) or not os.path.isfile(args.output):  # remote: its size is unknown here
         before = after = None
     else:
         before, after = os.path.getsize(source), os.path.getsize(args.output)

@@ -32,7 +32,7 @@ Source = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """How words are found in a text, as the options say; None where they say nothing."""
+    """How words are found in a text, according to the options; None where they say nothing."""
 
     tokenize: str | None = None
     lower: bool | None = None
@@ -41,21 +41,21 @@ class Reading:
 
     @classmethod
     def of(cls, args: argparse.Namespace, before: Mapping[str, Any] | None = None) -> Reading:
-        """Return what the options ask for; training that goes on reads as it did `before`."""
+        """Return what the options ask for; resumed training reads as it did `before`."""
         given = cls(args.tokenize, args.lower, args.encoding, args.keep_numbers)
         if before is None:
             return given
         for name, value in asdict(given).items():
             if value not in (None, "auto", before.get(name)):
                 raise UsageError(
-                    f"--{name.replace('_', '-')} cannot change when training goes on: the text was read with "
+                    f"--{name.replace('_', '-')} cannot change when training is resumed: the text was read with "
                     f"{before.get(name)!r}, not {value!r}"
                 )
         return cls(*(before.get(each.name) for each in fields(cls)))
 
     @property
     def is_plain(self) -> bool:
-        """Whether words are simply what blanks separate, in UTF-8."""
+        """Whether words are simply separated by spaces, in UTF-8."""
         return self.tokenize == "none" and not self.lower and self.encoding in (None, "utf-8")
 
     def corpus(self, source: Any) -> RawText:
@@ -79,8 +79,8 @@ class Reading:
         sample = self.corpus(source).sample()
         if looks_unspaced(sample):
             say(
-                f"densvec: warning: {name} has no blanks between its words: segment it first, by jieba, MeCab or "
-                "PyThaiNLP, say, or give RawText a function that does (in Python)"
+                f"densvec: warning: {name} has no spaces between its words: segment it first, with jieba, MeCab or "
+                "PyThaiNLP, for example, or in Python give RawText a function that does"
             )
         if not looks_raw(sample):
             return replace(self, tokenize="none")
@@ -105,14 +105,14 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--tokenize",
         metavar="HOW",
         type=_tokenize,
-        help="auto: find words and sentences if the text looks as if nobody has done so yet (the default); simple: do "
-        "so; none: words are what blanks separate, sentences are lines; regex:...: words are what the regular "
+        help="auto: find words and sentences if the text does not look tokenised (the default); simple: always do "
+        "so; none: words are separated by spaces, sentences by line ends; regex:...: words are what the regular "
         "expression finds in each line",
     )
     group.add_argument(
         "--lower",
         action=argparse.BooleanOptionalAction,
-        help="put words in lower case (default: when they are found by simple or regex)",
+        help="put words in lower case (default: with simple and regex)",
     )
     group.add_argument(
         "--keep-numbers", action="store_true", default=None, help="keep words without a letter, such as 1999"
@@ -121,7 +121,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--encoding",
         metavar="NAME",
         type=_encoding,
-        help="of the text (default: utf-8); cp1252 for most old files",
+        help="encoding of the text (default: utf-8); cp1252 for most old files",
     )
 
 
@@ -140,14 +140,16 @@ def _encoding(text: str) -> str:
     try:
         return codecs.lookup(text).name
     except LookupError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no encoding that Python knows: try cp1252") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an encoding that Python knows: try cp1252"
+        ) from None
 
 
 @contextlib.contextmanager
 def open_source(
     path: str | list[str], passes: int, quiet: bool, reading: Reading = AS_IT_IS
 ) -> Iterator[tuple[Source, Reading]]:
-    """Give the sentences of a corpus, and how they are read.
+    """Yield the sentences of a corpus, and how they are read.
 
     Text that can be read only once, from standard input or a pipe, is kept in a temporary file, unless one
     pass is all that is needed.
@@ -169,7 +171,7 @@ def open_source(
 
 
 def _from_files(path: str | list[str], name: str, quiet: bool, reading: Reading) -> tuple[Source, Reading]:
-    """Return the sentences of files; processes that train together share raw text out file by file."""
+    """Return the sentences of files; processes that train together divide raw text file by file."""
     from densvec import distributed
     from densvec.text.pieces import corpus_paths
 
@@ -213,6 +215,6 @@ def _from_stream(
             size = size_of(os.path.getsize(path))
             times = "once" if passes == 1 else f"{passes} times"
             say(f"densvec train: {size} of input kept in a temporary file: training reads them {times}")
-        # As an iterable, so that the model does not remember the path of a file that will be gone.
+        # As an iterable, so that the model does not remember the path of a temporary file.
         reading = reading.decided(path, "standard input", quiet)
         yield {"corpus_iterable": LineSentence(path) if reading.is_plain else reading.corpus(path)}, reading

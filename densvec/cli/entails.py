@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "compare", "configure", "readable", "run"]
 
-HELP = "whether one word entails another: a dog is an animal"
+HELP = "whether one word entails another, as dog entails animal"
 DESCRIPTION = """\
-Compare the densities of two words: whether they are related at all, then which is the more general one. Two words
+Compare the densities of two words: whether they are related at all, and which is the more general. Two words
 are related if they are nearer to each other than 95 in 100 pairs of words; of two related ones, a entails b if
-KL[a‖b] is smaller than KL[b‖a]. "hypernymy" is one score of both, from 0 to 1: how far a is a kind of b."""
+KL[a‖b] is smaller than KL[b‖a]. "hypernymy" combines both in one score from 0 to 1: how far a is a kind of b."""
 EPILOG = """\
 examples:
   densvec entails model.dv dog animal
   densvec entails model.dv dog animal --json
-  densvec entails model.dv - --json < pairs.tsv  # two words on each line"""
+  densvec entails model.dv - --json < pairs.tsv  # two words per line"""
 
 
 RELATED = 0.95
-"""The share of all pairs of words that two words must be nearer than, to be called related."""
+"""Two words are called related if they are nearer to each other than this share of all pairs."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
     parser.add_argument(
-        "words", metavar="WORD", nargs="+", help="two words; or - to read pairs, one on each line"
+        "words", metavar="WORD", nargs="+", help="two words; or - to read pairs, one per line"
     )
 
 

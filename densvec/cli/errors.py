@@ -1,4 +1,4 @@
-"""What can go wrong, as a sentence."""
+"""What went wrong, as a sentence."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "run the paper's benchmarks, and those of words in context"
 DESCRIPTION = """\
-Run every benchmark that a directory holds: word similarity (word-sim/), lexical substitution (lexsub/),
-entailment and its direction (entailment/), words in context (context/); and on any text those that need no
+Run every benchmark in a directory: word similarity (word-sim/), lexical substitution (lexsub/),
+entailment and its direction (entailment/), words in context (context/); and, on any text, those that need no
 benchmark: merged words, entropy in context, explained dispersion. Print the figures with 95 % confidence
 intervals by bootstrap."""
 EPILOG = """\
@@ -24,7 +24,7 @@ examples:
   densvec evaluate model.dv --corpus text.txt                      # what needs only text
 
 The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with lst_all.gold and
-lst.gold.candidates, and others named likewise, entailment/bless.tsv, bbds.tsv, bless_direction.txt,
+lst.gold.candidates, and others named in the same way, entailment/bless.tsv, bbds.tsv, bless_direction.txt,
 bbds_direction.txt, hyperlex.txt, and in context/ files in the formats of SCWS, CoSimLex (.tsv with a header) and WiC
 (dev.data.txt, dev.gold.txt). What is missing is left out."""
 
@@ -32,8 +32,8 @@ bbds_direction.txt, hyperlex.txt, and in context/ files in the formats of SCWS, 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
-    parser.add_argument("--data", metavar="DIR", help="the directory of the benchmarks")
-    parser.add_argument("--corpus", metavar="FILE", help="a text, one sentence on each line")
+    parser.add_argument("--data", metavar="DIR", help="the directory of benchmarks")
+    parser.add_argument("--corpus", metavar="FILE", help="a text, one sentence per line")
     parser.add_argument(
         "--metrics",
         metavar="NAME,...",

@@ -14,8 +14,8 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "english_model", "run"]
 
 HELP = "look into a model, in the browser"
 DESCRIPTION = """\
-Open a page that shows what a model holds: a word in a sentence and which word of its context did what, a
-word by itself, two side by side, a map. The page comes from this machine and asks nobody else. Needs FastAPI
+Open a page that shows what a model knows: a word in a sentence and what each word of its context contributed, a
+single word, two words side by side, a map. The page is served by this machine and contacts no other. Needs FastAPI
 and uvicorn: pip install "densvec[serve]"."""
 EPILOG = """\
 examples:
@@ -63,6 +63,6 @@ def english_model() -> str:
 
     if not hasattr(densvec, "load"):
         raise UsageError(
-            "a model is needed, as in `densvec explore model.dv`: this version has no English model of its own"
+            "give a model, as in `densvec explore model.dv`: this version has no English model of its own"
         )
     return "english"

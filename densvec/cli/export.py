@@ -27,8 +27,8 @@ Write the densities of a model for other programs:
   word2vec-binary  word2vec's binary format
   tsv              a directory for the TensorFlow embedding projector: vectors.tsv, metadata.tsv
   gensim           a gensim KeyedVectors, for KeyedVectors.load (needs gensim)
-  bsg              a directory as the original BSG release wrote it: mu.vectors, sigma.vectors (the variances)
-  densvec          densities and encoder without the state of training: what to ship"""
+  bsg              a directory like those of the original BSG release: mu.vectors, sigma.vectors (the variances)
+  densvec          densities and encoder without the training state, to distribute"""
 EPILOG = """\
 examples:
   densvec export model.dv --format word2vec -o vectors.txt --variances variances.txt
@@ -94,10 +94,10 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--output",
         metavar="PATH",
         default="-",
-        help="where to (default: -, standard output, for word2vec)",
+        help="where to write (default: -, standard output, for word2vec)",
     )
     parser.add_argument("--variances", metavar="FILE", help="with word2vec: write the variances here")
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
 
 
 def _targets(kind: str, output: str, variances: str | None) -> list[str]:

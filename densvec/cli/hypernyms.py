@@ -13,18 +13,18 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 HELP = "what a word is a kind of"
 DESCRIPTION = """\
 Rank the words that a word may be a kind of, by nearness and generality together; with --hyponyms, those that may be
-a kind of it. Scores are between 0 and 1, and what two unrelated words get is printed beside them."""
+a kind of it. Scores are between 0 and 1; the score of unrelated words is printed for comparison."""
 EPILOG = """\
 examples:
   densvec hypernyms model.dv violin
   densvec hypernyms model.dv instrument --hyponyms --restrict 20000
-  densvec hypernyms model.dv - --json < words.txt  # one word on each line"""
+  densvec hypernyms model.dv - --json < words.txt  # one word per line"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
-    parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one on each line")
+    parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one per line")
     parser.add_argument("--hyponyms", action="store_true", help="look for what is a kind of the word instead")
     parser.add_argument("--inflections", action="store_true", help="keep other forms of the word itself")
     parser.add_argument(

@@ -17,11 +17,11 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "turn vectors of word2vec, GloVe or fastText into a model file"
 DESCRIPTION = """\
-Read vectors that another program has made, and write them as a file that every command takes. Such vectors have
-no variances and no encoder, unless you give variances: neighbours and analogies work, questions about densities
-and contexts do not."""
+Read vectors made by another program, and write them as a file that every command takes. Such vectors have no
+encoder, and no variances unless you give them: neighbours and analogies work, questions about contexts and
+densities do not."""
 EPILOG = """\
-formats, found out by themselves unless you name one:
+formats, detected unless you name one:
   word2vec         text with a header of two numbers; also fastText's .vec
   word2vec-binary  such as GoogleNews-vectors-negative300.bin
   glove            text without a header
@@ -41,15 +41,15 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to write")
     parser.add_argument("--format", choices=FORMATS, default="auto", help="what FILE is (default: auto)")
     parser.add_argument("--variances", metavar="FILE", help="variances in the same format")
-    parser.add_argument("--limit", type=int, metavar="N", help="read the first N vectors only")
+    parser.add_argument("--limit", type=int, metavar="N", help="read only the first N vectors")
     parser.add_argument("--dtype", choices=["float32", "float16", "int8"], help="how to store them")
-    parser.add_argument("--overwrite", action="store_true", help="replace MODEL if it is there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace MODEL if it exists")
 
 
 def run(args: argparse.Namespace) -> None:
     """Read the vectors and write the model."""
     if os.path.exists(args.output) and not args.overwrite:
-        raise UsageError(f"{args.output} is there already: --overwrite replaces it")
+        raise UsageError(f"{args.output} already exists: --overwrite replaces it")
     form = _guessed(args.vectors) if args.format == "auto" else args.format
     wv = _read(args, form)
     wv.save(args.output, dtype=args.dtype)
@@ -94,7 +94,9 @@ def _guessed(path: str) -> str:
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
         if len(fields) > 2 and _are_numbers(fields[1:]):
             return "glove"
-        raise ValueError(f"{path}: this looks like vectors of none of the formats {', '.join(FORMATS[1:])}")
+        raise ValueError(
+            f"{path}: this does not look like vectors in any of the formats {', '.join(FORMATS[1:])}"
+        )
     first = rest.partition(b"\n")[0].split()
     is_text = _are_numbers(first[-int(fields[1]) :]) and len(first) > int(fields[1])
     return "word2vec" if is_text or not rest else "word2vec-binary"

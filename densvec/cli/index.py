@@ -1,4 +1,4 @@
-"""``densvec index``: every occurrence of words in a corpus, with what it means there."""
+"""``densvec index``: every occurrence of words in a corpus, with what they mean there."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "index every occurrence of words in a corpus"
 DESCRIPTION = """\
-Infer what words mean at each of their occurrences in a corpus, and keep that in a folder, to be asked by
-`densvec where`: where is a word used as it is used here? An index that was interrupted is continued by the same
-command."""
+Infer what words mean at each of their occurrences in a corpus, and keep that in a folder for `densvec where`,
+which answers: where else is a word used as it is here? The same command continues an interrupted index."""
 EPILOG = """\
 examples:
   densvec index model.dv corpus.txt -o occurrences  # all words but the most frequent ones
@@ -32,22 +31,22 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_model(parser)
     parser.add_argument("corpus", metavar="CORPUS", help="text, one sentence per line; - is standard input")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to write")
-    parser.add_argument("--words", metavar="WORD", nargs="+", help="index these words only")
+    parser.add_argument("--words", metavar="WORD", nargs="+", help="index only these words")
     parser.add_argument(
         "--max-share",
         metavar="P",
         type=float,
         default=1e-3,
-        help="without --words, leave out words that make more than this part of the text (default: .001)",
+        help="without --words, leave out words that make up more than this share of the text (default: .001)",
     )
     parser.add_argument(
         "--precision",
         choices=("float16", "float32"),
         default="float16",
-        help="of the numbers kept (default: float16)",
+        help="type of the stored numbers (default: float16)",
     )
     parser.add_argument("--lower", action="store_true", help="lower-case the corpus")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing while working")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -30,16 +30,16 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "meaning", "readable", 
 
 HELP = "what a word means in a sentence"
 DESCRIPTION = """\
-Infer the posterior density of a marked word: what it means in that sentence. Printed are the words nearest to
-the prior (the word out of context) and to the posterior, what could stand for the word, and the entropy of
-both densities: if the entropy falls, the context was informative."""
+Infer the posterior density of a marked word: what it means in that sentence. Print the words nearest to the
+prior (the word out of context) and to the posterior, the words that could replace it, and the entropy of both
+densities: if the entropy falls, the context was informative."""
 EPILOG = """\
 examples:
   densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
   densvec infer model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" --json
-  densvec infer model.dv - < sentences.txt  # one marked sentence on each line
+  densvec infer model.dv - < sentences.txt  # one marked sentence per line
 
-The words of the sentence are separated by blanks, as those of the corpus were; only those within the model's
+The words of the sentence are separated by spaces, as those of the corpus were; only those within the model's
 window on either side of the marked word count, and unknown ones are left out."""
 
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def meaning(wv: KeyedDensities, marked: Marked, metric: str, topn: int) -> dict[str, Any]:
-    """Return all that is said about one marked word, as a JSON document."""
+    """Return everything about one marked word, as a JSON document."""
     prior = wv.density(marked.word)
     posterior = wv.infer(marked.tokens, marked.word, marked.position)
     before, after = float(prior.entropy()), float(posterior.entropy())

@@ -1,4 +1,4 @@
-"""``densvec info``: what a file holds, from its header alone."""
+"""``densvec info``: what a file contains, from its header alone."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from densvec.cli.output import columns, counted, print_json, size_of
+from densvec.checks import counted
+from densvec.cli.output import columns, print_json, size_of
 from densvec.cli.words import add_model
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable", "run", "summary"]
 
-HELP = "what a model file holds"
+HELP = "what a model file contains"
 DESCRIPTION = """\
-Print what a file holds: the kind of model, its size, its parameters, how far it was trained and with what
+Print what a file contains: the kind of model, its size, its parameters, how far it was trained and with what
 losses, and its card, which says what it is good for, if it has one. Only the header is read, so this is instant
 whatever the file's size; --verify reads all of it."""
 EPILOG = """\
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _load(path: str, document: dict[str, Any]) -> None:
-    """Load the file as what it says it is: that it is as it was saved does not mean that it can be."""
+    """Load the file as what it says it is: a file can be as it was saved and still not loadable."""
     from densvec.cli.train import MODELS, model_class
     from densvec.files.streams import is_stream
     from densvec.keyed import KeyedDensities
@@ -81,7 +82,7 @@ def describe(path: str) -> dict[str, Any]:
 
 
 def summary(path: str, header: dict[str, Any]) -> dict[str, Any]:
-    """Return a header with the name of its file; what is known from the file itself, it cannot say."""
+    """Return a header with the name of its file; what the file itself shows overrides what the header says."""
     return {"file": path} | {name: header[name] for name in header if name not in _OF_THE_FILE}
 
 
@@ -165,7 +166,7 @@ def _corpus(document: dict[str, Any], counters: dict[str, Any]) -> str:
 
 
 def _trained(document: dict[str, Any], counters: dict[str, Any]) -> str:
-    """Return how far training has come."""
+    """Return how far training has got."""
     if not counters:
         return ""
     seconds = counters.get("total_train_time") or 0.0

@@ -19,7 +19,7 @@ EPILOG = """\
 examples:
   densvec learn model.dv wug "a wug is a small bird" "the wug nests in trees"
   densvec learn model.dv wug - -o larger.dv < sentences.txt
-  densvec learn model.dv unbirdlike  # by its spelling"""
+  densvec learn model.dv unbirdlike  # from its spelling"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
         density = wv.learn(word, list(lines_or(args.sentences)))
     else:
         if args.output is not None:
-            raise UsageError("spelling alone adds no word to a model: give sentences, or leave out -o")
+            raise UsageError("spelling alone does not add a word to a model: give sentences, or leave out -o")
         if wv.subwords is None:
             wv = wv.with_subwords()
         density = wv.density_from_spelling(word)

@@ -86,7 +86,7 @@ def add_options(
     Returns
     -------
     list of str
-        The names of the parameters that have got one.
+        The names of the parameters that got one.
     """
     texts = described(docstring)
     names = []

@@ -15,7 +15,6 @@ from typing import Any
 __all__ = [
     "Terminal",
     "columns",
-    "counted",
     "plain",
     "prepare_streams",
     "print_json",
@@ -26,7 +25,7 @@ __all__ = [
 ]
 
 
-# What a terminal obeys instead of showing it: control characters, and those that turn the direction of text. Line
+# What a terminal obeys instead of showing: control characters, and those that reverse the direction of text. Line
 # ends and tabs are ours, and so are carriage returns and "one line up" on standard error: the progress bar's.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
 _HIDDEN = re.compile(f"[{_CONTROLS}]")
@@ -34,7 +33,7 @@ _HIDDEN_BESIDE_PROGRESS = re.compile(f"(?!\r|\x1b\\[A|(?<=\x1b)\\[A)[{_CONTROLS}
 
 
 def prepare_streams() -> None:
-    """Let every character be written to any terminal: escaped where it has no such character, or would obey it."""
+    """Let every character be written to any terminal, escaped if it cannot be shown or would be obeyed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -45,7 +44,7 @@ def prepare_streams() -> None:
 
 
 def visible(text: str, hidden: re.Pattern[str] = _HIDDEN) -> str:
-    r"""Return a text with what a terminal would obey written out.
+    r"""Return a text in which what a terminal would obey is escaped.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class Terminal:
         self._stream, self._hidden = stream, hidden
 
     def write(self, text: str) -> int:
-        """Write a text, with what the terminal would obey written out."""
+        """Write a text, escaping what the terminal would obey."""
         self._stream.write(visible(text, self._hidden))
         return len(text)
 
@@ -76,7 +75,7 @@ class Terminal:
 
 
 def say(message: str) -> None:
-    """Write a line to standard error; that nobody may be listening is no reason to stop."""
+    """Write a line to standard error; go on even if nobody is listening."""
     with contextlib.suppress(OSError, ValueError):
         print(message, file=sys.stderr, flush=True)
 
@@ -86,17 +85,6 @@ def print_json(document: Any) -> None:
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     text = json.dumps(plain(document), ensure_ascii=encoding != "utf8", allow_nan=False)
     print(text, flush=True)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number and what it counts.
-
-    Examples
-    --------
-    >>> counted(1, "epoch"), counted(2, "epoch")
-    ('1 epoch', '2 epochs')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def plain(value: Any) -> Any:
@@ -124,7 +112,7 @@ def scored(found: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
 
 
 def columns(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), indent: str = "") -> str:
-    """Lay out rows in columns; those in `right` are flush right.
+    """Lay out rows in columns; those in `right` are right-aligned.
 
     Examples
     --------

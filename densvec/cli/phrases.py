@@ -16,14 +16,14 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "join words that belong together: new york becomes new_york"
 DESCRIPTION = """\
-Find pairs of neighbouring words that occur together far more often than chance, by normalised pointwise mutual
+Find pairs of neighbouring words that occur together far more often than by chance, by normalised pointwise mutual
 information, and write the text with these pairs joined, one sentence on each line: a corpus for `densvec train`.
 The text is read twice."""
 EPILOG = """\
 examples:
   densvec phrases corpus.txt -o joined.txt
   densvec phrases book.txt -o joined.txt.gz --threshold 0.3 --min-count 10
-  densvec phrases corpus.txt -o joined.txt --rounds 2  # new_york_city, too"""
+  densvec phrases corpus.txt -o joined.txt --rounds 2  # also new_york_city"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -33,20 +33,22 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "-o", "--output", metavar="FILE", required=True, help="where to write; may end in .gz"
     )
     parser.add_argument(
-        "--min-count", type=positive, default=5, metavar="N", help="rarer pairs stay apart (default: 5)"
+        "--min-count", type=positive, default=5, metavar="N", help="rarer pairs are not joined (default: 5)"
     )
     parser.add_argument(
         "--threshold",
         type=float,
         default=0.5,
         metavar="NUMBER",
-        help="pairs must score more than this: 0 is chance, 1 never apart (default: 0.5)",
+        help="the score that pairs must exceed: 0 is chance, 1 means never apart (default: 0.5)",
     )
-    parser.add_argument("--rounds", type=positive, default=1, metavar="N", help="times to join (default: 1)")
+    parser.add_argument(
+        "--rounds", type=positive, default=1, metavar="N", help="how often to join (default: 1)"
+    )
     parser.add_argument(
         "-n", "--topn", type=positive, default=20, metavar="N", help="phrases to print (default: 20)"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
     add_reading(parser)
 
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     from densvec.phrases import Phrases
 
     if os.path.exists(args.output) and not args.overwrite:
-        raise UsageError(f"{args.output} is there already: --overwrite replaces it")
+        raise UsageError(f"{args.output} already exists: --overwrite replaces it")
     found: dict[str, float] = {}
     with open_source(args.corpus, args.rounds + 1, args.quiet, Reading.of(args)) as (source, _):
         sentences: Iterable[Any] = sentences_of(source)

@@ -1,4 +1,4 @@
-"""Pictures that a command draws beside what it prints."""
+"""Pictures that a command draws in addition to what it prints."""
 
 from __future__ import annotations
 

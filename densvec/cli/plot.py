@@ -52,20 +52,20 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "-o", "--output", metavar="FILE", required=True, help="the picture: .png, .svg, .pdf, ..."
     )
     parser.add_argument(
-        "--entropy", action="store_true", help="of one sentence: the entropy as its context grows"
+        "--entropy", action="store_true", help="for one sentence: the entropy as its context grows"
     )
     parser.add_argument(
         "--label",
         metavar="WORD",
         nargs="+",
         action="extend",
-        help="with nothing else: name these words in the picture of generality and frequency",
+        help="without words: label these in the picture of generality and frequency",
     )
     parser.add_argument(
         "--radii",
         choices=["auto", "true", "scaled"],
         default="auto",
-        help="draw circles as they are, or exaggerate how they differ (default: auto, where they hardly do)",
+        help="draw circles true to size, or exaggerate their differences (default: auto, only if they hardly differ)",
     )
     parser.add_argument("--dpi", type=positive, default=150, metavar="N", help="dots per inch (default: 150)")
     add_lower(parser)

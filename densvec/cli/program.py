@@ -1,4 +1,4 @@
-"""The program itself: its parser, its exit codes, and what becomes of errors, signals and closed pipes."""
+"""The program itself: its parser, its exit codes, and what happens on errors, signals and closed pipes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ COMMANDS = (
 
 DESCRIPTION = """\
 Words as probability densities: train the Bayesian Skip-gram on your own text, then ask what a word means
-in a sentence, what could stand for it there, and which of two words is more general."""
+in a sentence, what could replace it there, and which of two words is more general."""
 
 EPILOG = """\
 examples, from text to meaning:
@@ -57,13 +57,13 @@ examples, from text to meaning:
   densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
   densvec entails model.dv dog animal
 
-A corpus is text with one sentence per line and blanks between words. `densvec COMMAND --help` explains each
+A corpus is text with one sentence per line and spaces between words. `densvec COMMAND --help` explains each
 command with examples of its own. Exit codes: 0 done, 1 an error (one sentence on standard error), 2 wrong
 usage, 130 interrupted with Ctrl-C."""
 
 
 class Command(Protocol):
-    """What a command's module holds."""
+    """What a command's module contains."""
 
     HELP: str  # one line for the list of commands
     DESCRIPTION: str
@@ -82,7 +82,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that says in one sentence what is wrong with the arguments, and what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Say it on standard error and exit with the code of wrong usage."""
+        """Print the message to standard error and exit with the code for wrong usage."""
         wrong, known = "", self._options()
         if message.startswith("unrecognized arguments: "):
             wrong = message.split()[2].partition("=")[0]
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _guarded(lambda: _run(arguments), f"densvec {name}".strip(), "--debug" in arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has seen enough of it
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         _abandon_output()
         return 0
     except OSError as error:  # the output's disk is full, say
@@ -187,7 +187,7 @@ def _run(arguments: Sequence[str]) -> int:
         return end.code if isinstance(end.code, int) else 0
     args.json = getattr(args, "json", False)
     args.debug = getattr(args, "debug", False)
-    with warnings.catch_warnings():  # gives back what _route_messages changes
+    with warnings.catch_warnings():  # restores what _route_messages changes
         _route_messages(getattr(args, "verbose", False))
         return command(args.command).run(args) or 0
 

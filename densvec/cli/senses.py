@@ -14,9 +14,9 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "the senses of a word in a corpus"
 DESCRIPTION = """\
-Find the occurrences of a word in a corpus, infer what it means in each, and cluster these meanings. How many senses
-there are is found out: a word has several if its occurrences fall apart more than those of other words of like
-frequency. Each sense is printed with its share, the words that tell it from the others, and typical occurrences."""
+Find the occurrences of a word in a corpus, infer what it means in each, and cluster these meanings. A word has
+several senses if its occurrences vary more than those of other words of like frequency. Each sense is printed with
+its share, the words that distinguish it from the others, and typical occurrences."""
 EPILOG = """\
 examples:
   densvec senses model.dv corpus.txt bank
@@ -27,7 +27,7 @@ examples:
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
-    parser.add_argument("corpus", metavar="CORPUS", help="text with one sentence on each line")
+    parser.add_argument("corpus", metavar="CORPUS", help="text with one sentence per line")
     parser.add_argument("words", metavar="WORD", nargs="+", help="words")
     parser.add_argument(
         "--max-occurrences",
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         help="occurrences to sample (default: 1000)",
     )
     parser.add_argument(
-        "--max-senses", type=positive, default=8, metavar="N", help="senses to find at most (default: 8)"
+        "--max-senses", type=positive, default=8, metavar="N", help="the most senses to find (default: 8)"
     )
     parser.add_argument(
         "-n", "--topn", type=positive, default=8, metavar="N", help="words per sense (default: 8)"
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     parser.add_argument(
         "--examples", type=positive, default=3, metavar="N", help="lines per sense (default: 3)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default: 0)")
     add_picture(parser, "the occurrences of the word, coloured by sense")
 
 

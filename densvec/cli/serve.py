@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
 
 
 def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the options of whatever listens."""
+    """Add the options of commands that listen."""
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)"
     )
@@ -68,18 +68,18 @@ def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
         "--token",
         default=os.environ.get("DENSVEC_TOKEN"),
         metavar="TEXT",
-        help="what requests must send as 'Authorization: Bearer TEXT'; needed unless only this machine can "
-        "ask (default: $DENSVEC_TOKEN)",
+        help="what requests must send as 'Authorization: Bearer TEXT'; required unless only this machine can "
+        "connect (default: $DENSVEC_TOKEN)",
     )
     parser.add_argument(
         "--allow-origin",
         action="append",
         default=[],
         metavar="URL",
-        help="let pages of this site ask (default: none)",
+        help="let pages of this site send requests (default: none)",
     )
     parser.add_argument(
-        "--corpus", metavar="FILE", help="a text, one sentence on each line, to find the senses of words in"
+        "--corpus", metavar="FILE", help="a text, one sentence per line, to find the senses of words in"
     )
     limits = parser.add_argument_group("limits of a request")
     for name, value, text in (
@@ -113,13 +113,13 @@ def run(args: argparse.Namespace) -> None:
 
 
 def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 1) -> Settings:
-    """Return what the options say, or say what they lack."""
+    """Return the settings, or say which option is missing."""
     from densvec.serve.limits import Limits
     from densvec.serve.server import Settings
 
     if not args.token and not is_local(args.host):
         raise UsageError(
-            f"--host {args.host} can be reached from other machines: give a --token that requests have to send"
+            f"--host {args.host} can be reached from other machines: give a --token that requests must send"
         )
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)

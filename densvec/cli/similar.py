@@ -24,7 +24,7 @@ HELP = "words most like a word"
 DESCRIPTION = """\
 Print the words most like a word, or like several words together. By default the means are compared, as gensim
 does; --metric compares the whole densities: by KL, a specific word's neighbours include the general words
-that cover it."""
+whose densities contain its own."""
 EPILOG = """\
 examples:
   densvec similar model.dv kiwi
@@ -37,9 +37,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     """Add the arguments."""
     add_model(parser)
     parser.add_argument(
-        "words", metavar="WORD", nargs="+", help="words, taken together; - reads words to answer one by one"
+        "words", metavar="WORD", nargs="+", help="words, taken together; - reads words and answers one by one"
     )
-    parser.add_argument("--minus", metavar="WORD", action="append", default=[], help="be unlike this word")
+    parser.add_argument("--minus", metavar="WORD", action="append", default=[], help="words to be unlike")
     add_metric(parser, "cosine")
     add_topn(parser)
 

@@ -1,4 +1,4 @@
-"""``densvec substitutes``: what could stand for a word in a sentence."""
+"""``densvec substitutes``: what could replace a word in a sentence."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from densvec.cli.words import (
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
-HELP = "what could stand for a word in a sentence"
+HELP = "what could replace a word in a sentence"
 DESCRIPTION = """\
-Rank the words that could stand for a marked word in its sentence, by -KL[posterior of the word ‖ prior of the
+Rank the words that could replace a marked word in its sentence, by -KL[posterior of the word ‖ prior of the
 substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as the context
 has moved it. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
 out unless you ask for them."""
@@ -34,7 +34,7 @@ EPILOG = """\
 examples:
   densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet"
   densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet" --candidates apple owl plum
-  densvec substitutes model.dv - --json < sentences.txt  # one marked sentence on each line"""
+  densvec substitutes model.dv - --json < sentences.txt  # one marked sentence per line"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -43,14 +43,14 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     parser.add_argument(
         "sentences", metavar="SENTENCE", nargs="+", help="a sentence with one [[word]] marked; - reads lines"
     )
-    parser.add_argument("--candidates", metavar="WORD", nargs="+", help="rank these words only")
+    parser.add_argument("--candidates", metavar="WORD", nargs="+", help="rank only these words")
     parser.add_argument("--inflections", action="store_true", help="keep other forms of the word itself")
     parser.add_argument("--context", action="store_true", help="keep the other words of the sentence")
     parser.add_argument(
         "--emphasis",
         metavar="TIMES",
         type=float,
-        help="how much the context has a say; 1: the posterior as it is",
+        help="how much the context weighs; 1 uses the posterior as it is",
     )
     add_topn(parser)
     add_lower(parser)

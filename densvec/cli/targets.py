@@ -14,7 +14,7 @@ __all__ = ["check_targets"]
 def check_targets(
     targets: Iterable[str], *, read: Iterable[str] = (), overwrite: bool, in_new_folder: bool = False
 ) -> None:
-    """Refuse to write what cannot be written, over what is read, twice to one place, or unasked over a file.
+    """Refuse targets that cannot be written, that are being read, that repeat, or that exist and may not be replaced.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def check_targets(
     read : iterable of str
         What is read.
     overwrite : bool
-        Whether files that are there may be replaced.
+        Whether existing files may be replaced.
     in_new_folder : bool
         Whether the command makes the folder of its targets.
     """
@@ -34,12 +34,12 @@ def check_targets(
             check_target(target)
         place = _place(target)
         if place in sources:
-            raise UsageError(f"{target} is what is read: choose another name to write to")
+            raise UsageError(f"{target} is being read: choose another name to write to")
         if place in seen:
             raise UsageError(f"{target} is named twice: two files cannot be written to one place")
         seen.add(place)
         if not overwrite and not is_remote(target) and os.path.lexists(local_path(target)):
-            raise UsageError(f"{target} is there already: --overwrite replaces it")
+            raise UsageError(f"{target} already exists: --overwrite replaces it")
 
 
 def _place(path: str) -> str:

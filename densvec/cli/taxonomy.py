@@ -20,13 +20,13 @@ EPILOG = """\
 examples:
   densvec taxonomy model.dv animal bird owl kakapo fruit apple
   densvec taxonomy model.dv animal bird owl kakapo --plot tree.png
-  densvec taxonomy model.dv - --json < words.txt  # one word on each line"""
+  densvec taxonomy model.dv - --json < words.txt  # one word per line"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
     """Add the arguments."""
     add_model(parser)
-    parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one on each line")
+    parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one per line")
     add_picture(parser, "the tree")
 
 

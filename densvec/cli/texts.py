@@ -16,11 +16,11 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 HELP = "how similar texts are"
 DESCRIPTION = """\
 Take the first text as the question and rank the others by how similar they are to it. A text is the density of its
-words, combined by precision, frequent words counting little."""
+words, combined by precision; frequent words count little."""
 EPILOG = """\
 examples:
   densvec texts model.dv "an owl in the barn" "birds of the night" "apples and plums"
-  densvec texts model.dv - --json < texts.txt  # one on each line, the question first"""
+  densvec texts model.dv - --json < texts.txt  # one per line, the question first"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the texts, the most similar first."""
     texts = [text.lower() if args.lower else text for text in lines_or(args.texts)]
     if len(texts) < 2:
-        raise UsageError("two texts are needed at least, the question and one to compare it with")
+        raise UsageError("at least two texts are needed, the question and one to compare it with")
     wv = load(args.model)
     densities = wv.text_density([text.split() for text in texts], weights=args.weights)
     scores = wv.text_similarity(densities[0], densities[1:], metric=args.metric)[0]

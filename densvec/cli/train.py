@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from densvec.checks import counted
 from densvec.cli.corpus import Reading, Source, add_reading, open_source
 from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
 from densvec.cli.options import add_options, differing
-from densvec.cli.output import counted, print_json, say
+from densvec.cli.output import print_json, say
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.pieces import recorded_paths
@@ -39,8 +40,8 @@ __all__ = [
 HELP = "train a model on text"
 DESCRIPTION = """\
 Train densities on a corpus: text files, plain or compressed (.gz, .bz2, .xz), a directory of such files, a pattern
-in quotes, or - for standard input. Text as people write it is split into sentences and words in lower case; text
-that has been tokenised already, one sentence per line and blanks between words, is left as it is. The model is
+in quotes, or - for standard input. Ordinary text is split into sentences and lower-cased words; text that is
+already tokenised, one sentence per line and spaces between words, is left as it is. The model is
 saved after every epoch, so that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume
 goes on where training stopped."""
 EPILOG = """\
@@ -53,7 +54,7 @@ examples:
   densvec train corpus.txt -o w2g.dv --model word2gauss --help  # the options of another model
   torchrun --nproc-per-node 4 -m densvec train 'shards/*.txt.gz' -o model.dv  # four processes, or many machines
 
-With --vocabulary and --epochs 1 the text is read once, so that standard input is not kept anywhere."""
+With --vocabulary and --epochs 1 the text is read only once, so standard input need not be stored."""
 
 MODELS = {
     "bsg": ("densvec.bsg", "BayesianSkipGram"),
@@ -61,7 +62,7 @@ MODELS = {
     "word2gauss": ("densvec.word2gauss", "Word2Gauss"),
 }
 
-#: Parameters without an option: the corpus, Python objects, and those of gensim's without effect.
+#: Parameters without an option: the corpus, Python objects, and those that only gensim uses.
 LEFT_OUT = frozenset(
     {
         "sentences",
@@ -102,13 +103,13 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--resume", action="store_true", help="go on with MODEL where it stopped; start it if there is none"
     )
     parser.add_argument(
-        "--other-text", action="store_true", help="with --resume, go on with another text than before"
+        "--other-text", action="store_true", help="with --resume, go on with a different text"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace MODEL if it is there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace MODEL if it exists")
     parser.add_argument(
         "--vocabulary",
         metavar="FILE",
-        help="words and counts, `word count` on each line, instead of counting",
+        help="a file of words and counts, `word count` per line, instead of counting",
     )
     parser.add_argument(
         "--checkpoint-minutes",
@@ -255,15 +256,15 @@ def _build_vocabulary(model: Any, source: Source, corpus: str | list[str], args:
 
 
 def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Load the model to go on with, and check that nothing else is asked for."""
+    """Load the model to resume, and check that nothing else is asked for."""
     names = {cls: name for name, (_, cls) in MODELS.items()}
     name = names.get(str(header.get("class")))
     if name is None:
         raise ValueError(
-            f"{args.output} holds {header.get('class')}, without the state of training: nothing can go on"
+            f"{args.output} holds {header.get('class')}, without a training state: it cannot be resumed"
         )
     if args.model not in (None, name):
-        raise UsageError(f"{args.output} is a model of the kind {name}: it cannot go on as {args.model}")
+        raise UsageError(f"{args.output} is a {name} model: it cannot be resumed as {args.model}")
     from densvec import distributed
 
     model = distributed.load(model_class(name), args.output)
@@ -289,19 +290,19 @@ def _text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _recorded_text(header: Mapping[str, Any] | None) -> str | list[str] | None:
-    """Return the text that a model was trained on; a file of the model may name any, so it must be the very one."""
+    """Return the text that a model was trained on; its file may name any path, so the text must be as recorded."""
     before = _text_before(header) or {}
     path, mark = before.get("path"), before.get("fingerprint")
     if not isinstance(path, (str, list)) or path == "-":
         return None
     why = difference(recorded_paths(path), mark if isinstance(mark, dict) else None)
     if why is not None:
-        raise UsageError(f"the text of before, {path}, {why}: give the CORPUS to go on with")
+        raise UsageError(f"the previous text, {path}, {why}: give the CORPUS to go on with")
     return path
 
 
 def _check_text(before: Mapping[str, Any], corpus: str | list[str], args: argparse.Namespace) -> None:
-    """Refuse to go on with another text than the one of before, unless told to."""
+    """Refuse to go on with a different text, unless told to."""
     old, mark = before.get("path"), before.get("fingerprint")
     same_place = _absolute(old) == _absolute(corpus)
     if args.other_text or "-" in (old, corpus):
@@ -315,11 +316,11 @@ def _check_text(before: Mapping[str, Any], corpus: str | list[str], args: argpar
         if same_place
         else f"{args.output} was trained on {old}, and {corpus} is another text: give {old} to go on as before"
     )
-    raise UsageError(f"{problem}; --other-text goes on with this one, another -o starts anew")
+    raise UsageError(f"{problem}; --other-text goes on with this one, another -o starts afresh")
 
 
 def _absolute(corpus: Any) -> list[str]:
-    """Return the paths of a corpus, wherever they are seen from."""
+    """Return the absolute paths of a corpus."""
     return [os.path.abspath(str(path)) for path in (corpus if isinstance(corpus, list) else [corpus])]
 
 

@@ -1,4 +1,4 @@
-"""``densvec where``: the occurrences of a word that mean what it means here."""
+"""``densvec where``: other occurrences of a word with the same meaning."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from densvec.cli.words import (
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
-HELP = "where a word is used as it is here"
+HELP = "where else a word is used as it is here"
 DESCRIPTION = """\
-Look in an index made by `densvec index` for the occurrences of the marked word that mean most nearly what it means
-in the sentence given, or with --any-word for such occurrences of any word."""
+Search an index made by `densvec index` for the occurrences of the marked word whose meaning is nearest to the one
+in the given sentence; with --any-word, for occurrences of any word."""
 EPILOG = """\
 examples:
   densvec where model.dv occurrences "she sat on the [[bank]] of the river"
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     parser.add_argument(
         "sentences", metavar="SENTENCE", nargs="+", help="a sentence with one [[word]] marked; - reads lines"
     )
-    parser.add_argument("--any-word", action="store_true", help="look among the occurrences of all words")
+    parser.add_argument("--any-word", action="store_true", help="search the occurrences of all words")
     parser.add_argument(
         "--metric",
         choices=[metric for metric in METRICS if metric != "cosine"],

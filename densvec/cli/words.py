@@ -1,4 +1,4 @@
-"""What commands that ask a model share: opening it, finding words in it, reading marked sentences."""
+"""What commands that query a model share: opening it, finding words in it, reading marked sentences."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def lines_or(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def standard_input() -> IO[bytes]:
-    """Return standard input; UsageError if whoever started the program has closed it."""
+    """Return standard input; UsageError if it is closed."""
     if sys.stdin is None:
         raise UsageError("standard input is closed: - reads from it")
     return sys.stdin.buffer
 
 
 class Batch:
-    """Questions answered one after another: one that cannot be answered is said to be so, and the rest goes on.
+    """Questions answered one after another: if one cannot be answered, that is reported, and the others go on.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Batch:
 
     @contextlib.contextmanager
     def answering(self, question: str, document: Mapping[str, Any]) -> Iterator[None]:
-        """Answer one question, of which the document is the beginning of the answer in JSON."""
+        """Answer one question; the document is the beginning of its answer in JSON."""
         self.asked += 1
         try:
             yield
@@ -175,7 +175,7 @@ def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
 
 
 def unknown_word(word: str, words: int, near: Sequence[str]) -> KeyError:
-    """Return the error that a word is not among the words of a model, and which ones are spelt like it."""
+    """Return the error for a word that the model does not know, with known words spelt like it."""
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     return KeyError(f"{word!r} is not among the {words:,} words of the model{hint}")
 
@@ -238,7 +238,7 @@ def skipped(wv: KeyedDensities, marked: Marked) -> list[str]:
 
 
 def report_skipped(wv: KeyedDensities, unknown: Sequence[str], marked: Marked) -> None:
-    """Say which words of a context were left out."""
+    """Report which words of a context were left out."""
     if not unknown:
         return
     message = f"densvec: unknown words left out: {' '.join(unknown)}"

@@ -17,12 +17,12 @@ from densvec.evaluation.results import Result, Row, share
 __all__ = ["METHODS", "AnalogyResult", "AnalogySection", "read_analogies", "word_analogies"]
 
 METHODS = ("add", "mul")
-_CELLS_AT_ONCE = 1 << 24  # similarities held at a time: 64 MB
+_CELLS_AT_ONCE = 1 << 24  # similarities in memory at a time: 64 MB
 
 
 @dataclass(frozen=True)
 class AnalogySection:
-    """One section: its questions, those with known words only, and those answered right."""
+    """One section: its questions, those whose words are all known, and those answered right."""
 
     name: str
     correct: int
@@ -37,7 +37,7 @@ class AnalogySection:
 
 @dataclass(frozen=True)
 class AnalogyResult(Result):
-    """Share of analogy questions answered right, over those whose words are all known."""
+    """Share of right answers to analogy questions whose words are all known."""
 
     accuracy: Estimate
     sections: tuple[AnalogySection, ...]
@@ -101,7 +101,7 @@ def word_analogies(
     wv : KeyedDensities, gensim KeyedVectors, or a model of either
         What to evaluate; see `Lexicon`.
     path : str or path
-        File in word2vec's questions-words format. Words are looked up lower-cased, then as they stand.
+        File in word2vec's questions-words format. Words are looked up in lower case first, then as they are.
     method : {"add", "mul"}
         3CosAdd, the cosine with b − a + c of unit vectors, or 3CosMul, the product of the cosines with b
         and c over that with a, each shifted to [0, 1] (Levy & Goldberg 2014).

@@ -23,7 +23,7 @@ class Estimate:
     """A figure and the interval in which it falls when the benchmark's items are drawn again.
 
     The interval (percentile bootstrap) says how far the figure depends on which items the benchmark happens
-    to hold. It does not hold the noise between training seeds: train several for that.
+    to contain. It does not include the noise between training seeds: train several for that.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Estimate:
     def minus(self, other: Estimate) -> Estimate:
         """Difference of two estimates over the same items, paired: both saw the same resamples.
 
-        Much narrower than what the two intervals suggest, since easy and hard items are so to both models.
+        Its interval is much narrower than the two intervals suggest, since items tend to be easy or hard for both.
         """
         if self.draws is None or other.draws is None:
             return Estimate(self.value - other.value)
@@ -93,7 +93,7 @@ class Estimate:
 
 
 def from_draws(value: float, draws: FloatArray, level: float, items: int) -> Estimate:
-    """Estimate whose interval holds the middle `level` of the draws (those that are numbers)."""
+    """Estimate whose interval contains the middle `level` of the draws (leaving out NaNs)."""
     numbers = draws[np.isfinite(draws)]
     if len(numbers) == 0:
         return Estimate(value, level=level)
@@ -111,7 +111,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How to make intervals: how many resamples (0: none), of which level, from which seed."""
+    """How to make intervals: number of resamples (0: none), level, and seed."""
 
     resamples: int = DEFAULT_RESAMPLES
     level: float = 0.95
@@ -121,7 +121,7 @@ class Bootstrap:
         if self.resamples < 0:
             raise ValueError(f"resamples={self.resamples} must not be negative; 0 makes no intervals")
         if not 0 < self.level < 1:
-            raise ValueError(f"level={self.level} must lie between 0 and 1, as .95 does")
+            raise ValueError(f"level={self.level} must be between 0 and 1, such as .95")
 
     def weights(self, size: int, salt: int = 0) -> Iterator[npt.NDArray[np.float32]]:
         """Blocks (resamples, size) of how often each item is in each resample."""

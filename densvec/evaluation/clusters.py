@@ -14,7 +14,7 @@ __all__ = [
     "kmeans",
 ]
 
-_ROUNDS = 100  # of Lloyd's algorithm, which settles long before
+_ROUNDS = 100  # of Lloyd's algorithm, which converges long before
 
 
 def adjusted_rand_index(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
@@ -36,7 +36,7 @@ def adjusted_rand_index(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """
     a, b = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (first, second))
     if len(a) != len(b):
-        raise ValueError(f"the partitions are of {len(a)} and {len(b)} items; they must be of the same ones")
+        raise ValueError(f"the partitions are of {len(a)} and {len(b)} items; they must be of the same items")
     if len(a) == 0:
         return float("nan")
     width = int(b.max()) + 1
@@ -69,7 +69,7 @@ def kmeans(points: FloatArray, clusters: int, *, restarts: int = 10, seed: int =
     restarts : int
         How often to start; the clustering with the smallest sum of squared distances is returned.
     seed : int
-        Of the starts.
+        Seeds the starts.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def kmeans(points: FloatArray, clusters: int, *, restarts: int = 10, seed: int =
     """
     points = np.asarray(points, dtype=np.float64)
     if not 1 <= clusters <= len(points):
-        raise ValueError(f"clusters={clusters} must lie between 1 and the number of points, {len(points)}")
+        raise ValueError(f"clusters={clusters} must be between 1 and the number of points, {len(points)}")
     points = points - points.mean(axis=0)  # squared distances are then exact where points lie far from 0
     rng = np.random.default_rng(seed)
     best: IntArray = np.zeros(len(points), dtype=np.intp)

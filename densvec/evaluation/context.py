@@ -55,7 +55,7 @@ class MarkedWord:
 
 @dataclass(frozen=True)
 class RatedPair:
-    """Two words, each in a text of its own, and the mean of people's ratings of their similarity."""
+    """Two words, each in its own text, and the mean of people's ratings of their similarity."""
 
     first: MarkedWord
     second: MarkedWord
@@ -64,7 +64,7 @@ class RatedPair:
 
 @dataclass(frozen=True)
 class RatedChange:
-    """Two words in two texts that hold both of them, and the mean rating of their similarity in each."""
+    """Two words in two texts that contain both, and the mean rating of their similarity in each."""
 
     words: tuple[tuple[MarkedWord, MarkedWord], tuple[MarkedWord, MarkedWord]]  # by text
     ratings: tuple[float, float]
@@ -124,7 +124,7 @@ class ChangeScore(Result):
 
 @dataclass(frozen=True)
 class ContextualChangeResult(ResultOnPairs):
-    """How well changes of similarity from one text to another are told; scores are by reading and metric."""
+    """How well changes of similarity from one text to another are predicted, by reading and metric."""
 
     name: str
     scores: dict[tuple[str, str], ChangeScore]
@@ -173,10 +173,11 @@ def contextual_similarity(
 ) -> ContextualSimilarityResult:
     r"""Correlate the similarity of words in context with people's ratings, on a file in SCWS's format.
 
-    Three ways to read a word: ``encoder``, its posterior in the text; ``average``, a baseline for any vectors:
-    the word's own unit vector plus the average of those of the context words, each weighted by the probability
-    of staying in the thinned text, within a window that reaches until the weights on a side add up to the
-    model's window; ``out_of_context``, the word alone. Pairs with an unknown word are left out.
+    A *reading* is a way to turn a word in a text into a density. There are three: ``encoder``, its posterior in the
+    text; ``average``, a baseline for any vectors: the word's own unit vector plus the average of those of the context
+    words, each weighted by the probability of being kept in the thinned text, within a window that extends until the
+    weights on a side add up to the model's window; ``out_of_context``, the word alone. Pairs with an unknown word are
+    left out.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ def contextual_similarity(
         By which to compare: ``cosine`` (of the means), and between densities ``kl``, ``reverse_kl``,
         ``jeffreys``, ``expected_likelihood``, ``wasserstein``.
     sample : float, optional
-        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
+        The threshold for thinning frequent words; by default the model's own, or 1e-4.
     tokenizer : callable
         Turns a text into tokens; by default lower-cased runs of letters and digits.
     bootstrap : Bootstrap, optional
@@ -230,7 +231,7 @@ def contextual_similarity(
 def similarities_in_context(
     reader: Reader, first: Sequence[Occurrence], second: Sequence[Occurrence], metrics: Sequence[str]
 ) -> dict[tuple[str, str], FloatArray]:
-    """Compare occurrences pair by pair, in every way that the model is able to."""
+    """Compare occurrences pair by pair, by every reading that the model can do."""
     found = {}
     for reading in usable_readings(reader):
         densities = densities_by(reading, reader, first), densities_by(reading, reader, second)
@@ -290,7 +291,7 @@ def contextual_change(
     tokenizer: Tokenizer = tokenize,
     bootstrap: Bootstrap | None = None,
 ) -> ContextualChangeResult:
-    r"""Tell how the similarity of two words changes from one text to another, on a file in CoSimLex's format.
+    r"""Measure how well changes of similarity between two texts are predicted, on a file in CoSimLex's format.
 
     The figures are those of SemEval-2020 task 3. Out of context nothing changes, so that has no correlation.
 
@@ -395,7 +396,7 @@ def _marked(line: Line, text: str, lemma: str, form: str | None, tokenizer: Toke
 
 
 def _likeness(token: str, wanted: str) -> tuple[bool, int]:
-    """Tell how much a token is spelt like a word: the same, or how many letters they begin with alike."""
+    """Return how similarly a token and a word are spelt: equality, then the number of first letters they share."""
     same = [a == b for a, b in zip(token, wanted, strict=False)]
     return token == wanted, (*same, False).index(False)
 

@@ -23,7 +23,7 @@ class ContextFiles:
     similarity : dict of str to str
         Files in SCWS's format.
     change : dict of str to (str, str or None)
-        Files in CoSimLex's format, each with the file of its ratings if these are apart.
+        Files in CoSimLex's format, each with the file of its ratings if they are separate.
     word_in_context : dict of str to (str, str or None)
         Development parts in WiC's format, each with its test part if that has answers.
     """
@@ -71,7 +71,7 @@ def _texts(directory: PathLike) -> list[str]:
 
 
 def _first_line(path: str) -> str:
-    """Return the first line of a file that holds something; none of one that is not UTF-8."""
+    """Return the first line of a file that is not blank; nothing if the file is not UTF-8."""
     try:
         return next((line.text for line in islice(read_lines(path), 1)), "")
     except BenchmarkFileError:

@@ -48,11 +48,11 @@ def explained_dispersion(
     seed: int = 0,
     bootstrap: Bootstrap | None = None,
 ) -> DispersionResult:
-    r"""Measure what a posterior tells about the words of a window that it was not inferred from.
+    r"""Measure what a posterior says about the words of a window that it was not inferred from.
 
     The text is thinned as in training. From each of its full windows n context words are drawn, the posterior
     of the centre word is inferred from them alone, and the means of all *other* context words are compared:
-    Σ‖μ_c − μ_q‖² / Σ‖μ_c − μ_w‖², with μ_q the posterior's mean and μ_w the prior's. Below 1 the context has told
+    Σ‖μ_c − μ_q‖² / Σ‖μ_c − μ_w‖², with μ_q the posterior's mean and μ_w the prior's. Below 1 the context has said
     something about what it did not contain; above 1 the posterior went too far, or elsewhere. No benchmark is
     needed, only text.
 
@@ -61,16 +61,16 @@ def explained_dispersion(
     wv : KeyedDensities, or a model of it
         With an encoder.
     corpus : path or iterable of token lists
-        A text, one sentence on each line; it is read once, from beginning to end. Another text than the model
-        was trained on is the stricter test.
+        A text, one sentence per line; it is read once, from beginning to end. A text that the model
+        was not trained on is the stricter test.
     context_words : sequence of int
         The numbers n of context words. The words for a smaller n are among those for a larger one.
     windows : int
-        How many windows to draw from the whole text at most.
+        The most windows to draw from the whole text.
     sample : float, optional
-        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
+        The threshold for thinning frequent words; by default the model's own, or 1e-4.
     seed : int
-        Of the thinning and of the draw.
+        Seeds the thinning and the draw.
     bootstrap : Bootstrap, optional
         How to make the intervals, over windows.
 
@@ -92,7 +92,7 @@ def explained_dispersion(
     for count in context_words:
         if not 1 <= count <= most:
             raise ValueError(
-                f"context_words has {count}: with window={reader.window} it must lie between 1 and {most}, "
+                f"context_words has {count}: with window={reader.window} it must be between 1 and {most}, "
                 "so that there is a word left to compare"
             )
     found = thinned_windows(reader, corpus, windows, seed)

@@ -30,7 +30,7 @@ _TRUTH = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class EntailmentScore:
-    """How well one measure tells pairs that entail from the others."""
+    """How well one measure separates pairs that entail from others."""
 
     f1: Estimate
     average_precision: Estimate
@@ -79,7 +79,7 @@ class DirectionResult(ResultOnPairs):
     """Share of entailing pairs whose direction is right, by measure, over the pairs of known words.
 
     "kl": KL[w1‖w2] < KL[w2‖w1]; "variance": w1 has the smaller log-determinant of the covariance;
-    "adjusted": the same after the trend of frequency is taken away; "frequency": w1 is the rarer word.
+    "adjusted": the same after removing the trend of frequency; "frequency": w1 is the rarer word.
     """
 
     name: str
@@ -95,7 +95,7 @@ class DirectionResult(ResultOnPairs):
 
 
 def read_entailment(path: PathLike) -> list[tuple[str, str, bool]]:
-    """Read ``word1 word2 True|False`` lines; a first line that ends in neither is taken for a header."""
+    """Read ``word1 word2 True|False`` lines; a first line that ends in neither is taken as a header."""
     pairs = []
     for line in read_lines(path):
         fields = line.text.split()
@@ -122,7 +122,7 @@ def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -
     path : str or path
         File of lines ``word1 word2 True|False``.
     bootstrap : Bootstrap, optional
-        How to make the intervals. The threshold is chosen anew in each resample.
+        How to make the intervals. The threshold is chosen again in each resample.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def entailment(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -
 
 
 def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) -> DirectionResult:
-    r"""Tell which word of a pair entails the other, by KL, by variance and by frequency.
+    r"""Measure how often the direction of entailment is right, by KL, by variance and by frequency.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def direction(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = None) ->
 
 
 def _threshold_ends(values: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Order by falling value, and where in it a threshold can cut: after each run of equal values."""
+    """Order by descending value, and where a threshold can cut it: after each run of equal values."""
     order = np.argsort(-values, kind="stable")
     descending = values[order]
     ends = (

@@ -33,7 +33,7 @@ class EntropyResult(Result):
     change : dict of int to Estimate
         Mean of the posterior's entropy less the prior's, in nats, by the number of context words.
     occurrences, windows : int
-        How many occurrences and how many windows that is over.
+        How many occurrences and windows these figures are over.
     """
 
     narrowed: Estimate
@@ -73,20 +73,20 @@ def entropy_in_context(
     less entropy than the prior? A content word is one that is kept in the thinned text more often than not;
     an occurrence counts if the words on each side of it would fill a window of thinned text, on average. And
     how does the entropy of content words change when the posterior is inferred from 1, 2, … words of a full
-    window of the thinned text, drawn at random, each set holding the one before?
+    window of the thinned text, drawn at random, each set containing the one before?
 
     Parameters
     ----------
     wv : KeyedDensities, or a model of it
         With an encoder.
     corpus : path or iterable of token lists
-        A text, one sentence on each line; an iterable must be able to be read twice.
+        A text, one sentence per line; an iterable must be readable twice.
     occurrences : int
-        How many occurrences, and how many windows, to draw from the whole text at most.
+        The most occurrences, and the most windows, to draw from the whole text.
     sample : float, optional
-        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
+        The threshold for thinning frequent words; by default the model's own, or 1e-4.
     seed : int
-        Of the draw and of the thinning.
+        Seeds the draw and the thinning.
     bootstrap : Bootstrap, optional
         How to make the intervals, over occurrences and over windows.
 
@@ -105,7 +105,7 @@ def entropy_in_context(
     """
     if isinstance(corpus, Iterator):
         raise TypeError(
-            "entropy_in_context reads the corpus twice, and a generator can be read once only; pass a list, a "
+            "entropy_in_context reads the corpus twice, and a generator can only be read once; pass a list, a "
             "path or an iterable such as LineSentence"
         )
     reader = Reader(wv, sample)

@@ -1,4 +1,4 @@
-"""Generality against frequency: how far the size of a word's density repeats how often the word occurs."""
+"""Generality against frequency: how far the size of a word's density only reflects how often it occurs."""
 
 from __future__ import annotations
 

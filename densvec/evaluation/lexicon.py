@@ -34,7 +34,7 @@ class PosteriorEncoder(Protocol):
     def posteriors(
         self, centres: Any, contexts: Any, offsets: Any, priors: Any, weights: Any = None
     ) -> tuple[Any, Any]:
-        """Give means (n, D) and log-variances (n, 1|D); window i has contexts[offsets[i]:offsets[i + 1]]."""
+        """Return means (n, D) and log-variances (n, 1|D); window i has contexts[offsets[i]:offsets[i + 1]]."""
         ...
 
 
@@ -84,7 +84,7 @@ class Lexicon:
         if vectors.shape != self.means.shape:
             raise ValueError(
                 f"context_vectors has shape {vectors.shape}, but vectors has {self.means.shape}: "
-                "it must hold one row for each word, in the same order"
+                "it must have one row for each word, in the same order"
             )
         return vectors
 

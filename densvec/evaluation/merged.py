@@ -63,7 +63,7 @@ class SenseInductionResult(Result):
 
     @property
     def gain(self) -> Estimate | None:
-        """By how much the encoder is better than averaging, paired; None without an encoder."""
+        """The paired difference between the encoder and averaging; None without an encoder."""
         return self.ari["encoder"].minus(self.ari["average"]) if "encoder" in self.ari else None
 
     def rows(self) -> list[Row]:
@@ -91,9 +91,9 @@ def draw_pairs(
 ) -> list[Pair]:
     """Draw pairs of words of like frequency, to be merged.
 
-    Words that are kept in the thinned text more often than not, hold a letter and occur often enough are put in
-    the order of their frequency; each pair is a word drawn at random and one of its ten neighbours on either
-    side. No word is in two pairs.
+    Words that are kept in the thinned text more often than not, contain a letter and occur often enough are sorted by
+    frequency; each pair is a word drawn at random and one of its ten neighbours on either side. No word is in two
+    pairs.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def draw_pairs(
     min_count : int
         Occurrences that a word must have in the text of the model.
     sample : float, optional
-        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
+        The threshold for thinning frequent words; by default the model's own, or 1e-4.
 
     Examples
     --------
@@ -141,9 +141,7 @@ def _checked(pairs: Sequence[G]) -> list[G]:
     seen: set[str] = set()
     for word in (word for pair in pairs for word in pair):
         if word in seen:
-            raise ValueError(
-                f"{word!r} is in the pairs more than once; a word can be merged with one other only"
-            )
+            raise ValueError(f"{word!r} is in the pairs more than once; each word can only be merged once")
         seen.add(word)
     return list(pairs)
 
@@ -210,40 +208,40 @@ def sense_induction(
     seed: int = 0,
     bootstrap: Bootstrap | None = None,
 ) -> SenseInductionResult:
-    """Tell the occurrences of two words apart that are taken for one word with two senses.
+    """Tell apart the occurrences of two words that are taken for one word with two senses.
 
     Occurrences of both words of a pair are drawn from the text, as many of each as there are up to
     `occurrences`, and clustered in two by k-means (Euclidean distance, ten starts). The adjusted Rand index says
     how far the clusters are the two words: 1 if they are, 0 by chance. No sense inventory is needed, only text.
 
     What is clustered: for the method ``encoder``, the means of the posteriors. If the model was trained on text
-    in which the two are one word (`MergedText`), that word's posterior in the context, the text being merged as
-    it was for training. If not, the two are merged at inference: the context is read once around the one word
+    in which the two are one word (`MergedText`), that is the merged word's posterior in the context, with the text
+    merged as it was for training. If not, the two are merged at inference: the context is read once around the one word
     and once around the other, whichever it was, and the two posterior means are averaged, weighted by the words'
-    counts; the pair's own words are left out of the context, since they would tell the answer. So an occurrence
-    never shows which word stood there. For the method ``average``, the baseline of any vectors: the mean of the
-    context words' own means, weighted by the probability of staying in the thinned text, within a window that
-    reaches until the weights on a side add up to the model's window; the pair's own words are left out of it.
+    counts; the pair's own words are left out of the context, since they would give the answer away. So an
+    occurrence never shows which word stood there. For the method ``average``, the baseline of any vectors: the mean of
+    the context words' own means, weighted by the probability of being kept in the thinned text, within a window that
+    extends until the weights on a side add up to the model's window; the pair's own words are left out of it.
 
     Parameters
     ----------
     wv : KeyedDensities, gensim KeyedVectors, or a model of either
         What to evaluate. A model without an encoder has the baseline only.
     corpus : path or iterable of token lists
-        A text, one sentence on each line, in which the words are not merged; it is read once.
+        A text, one sentence per line, in which the words are not merged; it is read once.
     pairs : sequence of (str, str), optional
         By default those that the model was trained on as one word; if there are none, `count` pairs drawn from
         its vocabulary by `draw_pairs`.
     count : int
         How many pairs to draw.
     occurrences : int
-        How many occurrences of each word to draw from the whole text at most.
+        The most occurrences of each word to draw from the whole text.
     min_count : int
         Least count of the words that are drawn.
     sample : float, optional
-        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
+        The threshold for thinning frequent words; by default the model's own, or 1e-4.
     seed : int
-        Of the pairs, the occurrences and the clustering.
+        Seeds the choice of pairs, the occurrences and the clustering.
     bootstrap : Bootstrap, optional
         How to make the intervals, over pairs.
 
@@ -302,7 +300,7 @@ def _draw(
 ) -> list[tuple[list[Occurrence], list[Occurrence]]]:
     """Draw occurrences of both words of every pair from the text, read as the model was trained on it."""
     index = dict(reader.lexicon.key_to_index)
-    # A word's code in a sentence is its row, but a merged word has two codes more, one for each of its words.
+    # A word's code in a sentence is its row, but a merged word has two more codes, one for each of its words.
     row_of = [*range(len(reader.lexicon.means))]
     place_of: dict[int, int] = {}  # which of all the words of pairs a code stands for
     for number, question in enumerate(questions):

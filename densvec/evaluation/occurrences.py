@@ -1,4 +1,4 @@
-"""Words where they occur: tokens of a text, and what a model makes of a word there."""
+"""Words where they occur: tokens of a text, and how a model reads a word there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 DEFAULT_SAMPLE = 1e-4
-"""What frequent words are taken to be thinned by where neither the caller nor the model says so."""
+"""The threshold for thinning where neither the caller nor the model gives one."""
 
 _AT_ONCE = 4096  # occurrences whose posteriors are inferred together
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
@@ -92,9 +92,9 @@ class Reader:
 
     @cached_property
     def keep(self) -> FloatArray:
-        """The probability that an occurrence of a word stays in the thinned text, by row.
+        """The probability that an occurrence of a word is kept in the thinned text, by row.
 
-        1 for all words of a model that knows no counts.
+        1 for all words of a model without counts.
         """
         shipped = getattr(self.lexicon.wv, "expandos", {}).get("keep")
         if shipped is not None and not self._told:
@@ -152,7 +152,7 @@ class Reader:
     def context_means(self, occurrences: Sequence[Occurrence], *, unit_length: bool = False) -> FloatArray:
         """Return the average of the context words' means, each weighted by its probability of being kept.
 
-        The context reaches on each side until the weights add up to the model's window. Without any context
+        The context extends on each side until the weights add up to the model's window. Without any context
         the average is 0.
         """
         table = self.lexicon.means
@@ -181,12 +181,12 @@ context; the word alone."""
 
 
 def usable_readings(reader: Reader) -> list[str]:
-    """Return the names of the readings that the model is able to do."""
+    """Return the names of the readings that the model can do."""
     return [name for name in READINGS if name != "encoder" or reader.can_infer]
 
 
 def densities_by(reading: str, reader: Reader, occurrences: Sequence[Occurrence]) -> Gaussian:
-    """Return a density for each occurrence; that of an average has variance 1 and means only a direction."""
+    """Return a density for each occurrence; that of an average has variance 1, and only its direction matters."""
     if reading == "encoder":
         return reader.posteriors(occurrences)
     priors = reader.priors(occurrences)
@@ -196,7 +196,7 @@ def densities_by(reading: str, reader: Reader, occurrences: Sequence[Occurrence]
 
 
 def check_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of metrics, or raise ValueError for one that there is not."""
+    """Return the names of metrics, or raise ValueError for an unknown one."""
     names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     for name in names:
         if name != "cosine":

@@ -67,7 +67,7 @@ def _ragged(lists: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
 def posteriors(lexicon: Lexicon, windows: Targets) -> tuple[FloatArray, FloatArray]:
     """Posterior means and log-variances of the targets in their contexts; with no context, the prior."""
     encoder, lv = lexicon.encoder, lexicon.log_variances
-    assert encoder is not None  # usable_rankers has seen to both
+    assert encoder is not None  # usable_rankers has checked both
     assert lv is not None
     contexts, offsets, weights = _read(lexicon, windows)
     means = lexicon.means[windows.centres].astype(np.float64)
@@ -86,7 +86,7 @@ def posteriors(lexicon: Lexicon, windows: Targets) -> tuple[FloatArray, FloatArr
 
 
 def _read(lexicon: Lexicon, windows: Targets) -> tuple[Indices, Indices, FloatArray | None]:
-    """Rows, offsets and weights of what the model's encoder reads: by its own definition, if it has one."""
+    """Rows, offsets and weights of what the model's encoder reads, by its own definition if it has one."""
     reading = getattr(lexicon.encoder, "reading", None)
     if reading is None or not reading.thinned:
         return windows.contexts, windows.context_offsets, None

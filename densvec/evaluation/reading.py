@@ -19,7 +19,7 @@ class BenchmarkFileError(ValueError):
 
 @dataclass(frozen=True)
 class Line:
-    """One line that holds something, with where it stands."""
+    """One line that is not blank, with its file and number."""
 
     path: str
     number: int
@@ -34,7 +34,7 @@ class Line:
 def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
     r"""Yield the lines of a file that are not blank.
 
-    Only line feeds end a line (a carriage return before one is dropped): latin-1 text holds other
+    Only line feeds end a line (a carriage return before one is dropped): latin-1 text contains other
     characters, such as NEL, that `str.splitlines` would take for the end of a line.
     """
     name = os.fspath(path)

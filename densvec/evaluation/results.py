@@ -58,7 +58,7 @@ class ResultOnPairs(Result):
         return share(self.known, self.pairs)
 
     def _row(self, figures: Row) -> Row:
-        """One line: the figures between the benchmark's name and how many pairs they stand on."""
+        """One line: the benchmark's name, the figures, and the number of pairs."""
         return {"benchmark": self.name, **figures, "known": self.known, "pairs": self.pairs}
 
 

@@ -31,11 +31,11 @@ T = TypeVar("T")
 Corpus = str | os.PathLike[str] | Iterable[Sequence[str]]
 
 REACH = 100
-"""Words that an occurrence keeps on each side, far more than any window reaches over."""
+"""Words that an occurrence keeps on each side, far more than any window covers."""
 
 
 def sentences_of(corpus: Corpus) -> Iterable[Sequence[str]]:
-    """Return the sentences of a corpus: of a file with one on each line, or of an iterable of token lists."""
+    """Return the sentences of a corpus: of a file with one per line, or of an iterable of token lists."""
     return LineSentence(corpus) if isinstance(corpus, str | os.PathLike) else corpus
 
 
@@ -60,7 +60,7 @@ class Reservoir(Generic[T]):
         self.size = size
         self.seen = 0
         self._rng = rng
-        self._heap: list[tuple[float, int, T]] = []  # the largest number first, so with its sign turned
+        self._heap: list[tuple[float, int, T]] = []  # negated, so that the largest number comes first
 
     def offer(self, candidates: Sequence[int] | IntArray, make: Callable[[int], T]) -> None:
         """Offer items by their numbers; only those that are taken are made."""
@@ -135,13 +135,13 @@ def thinned_windows(
     Parameters
     ----------
     reader : Reader
-        Of the model whose windows and vocabulary count.
+        Reads as the model does whose windows and vocabulary are used.
     corpus : path or iterable of token lists
         The text.
     size : int
-        How many windows to draw at most.
+        The most windows to draw.
     seed : int
-        Of the thinning and of the draw.
+        Seeds the thinning and the draw.
     content_words : bool
         Only windows around words that are kept more often than not.
     """

@@ -108,7 +108,7 @@ def word_similarity(wv: Any, path: PathLike, *, bootstrap: Bootstrap | None = No
     wv : KeyedDensities, gensim KeyedVectors, or a model of either
         What to evaluate; see `Lexicon`.
     path : str or path
-        File of lines ``word1 word2 score``. Words are looked up lower-cased, then as they stand.
+        File of lines ``word1 word2 score``. Words are looked up in lower case first, then as they are.
     bootstrap : Bootstrap, optional
         How to make the interval; by default 1000 resamples, 95 %.
 

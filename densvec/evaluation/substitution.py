@@ -145,7 +145,7 @@ def read_candidates(path: PathLike) -> dict[str, list[str]]:
 
 
 def read_instances(path: PathLike, gold: Mapping[tuple[str, str], dict[str, float]]) -> list[Instance]:
-    """Read ``lemma.pos⇥id⇥index⇥tokens`` lines; an instance that the gold file does not hold has no gold."""
+    """Read ``lemma.pos⇥id⇥index⇥tokens`` lines; an instance that is not in the gold file has no gold."""
     instances = []
     for line in read_lines(path, encoding=_ENCODING):
         fields = line.text.split("\t")
@@ -214,7 +214,7 @@ def lexical_substitution(
     context_vectors : array, optional
         Output vectors of a skip-gram, one row for each word; by default the model's own, if it has any.
     window : int
-        Words of context on each side of the target. An encoder with a definition of its own of what it reads
+        Words of context on each side of the target. An encoder that defines what it reads itself
         (`densvec.reading.Reading`) keeps to that.
     bootstrap : Bootstrap, optional
         How to make the intervals.
@@ -245,7 +245,7 @@ def lexical_substitution(
     for name in rankers or ():
         if name not in usable:
             known = f"it can do {', '.join(usable)}" if name in RANKERS else f"there are {', '.join(RANKERS)}"
-            raise ValueError(f"the ranker {name!r} is not possible with this model; {known}")
+            raise ValueError(f"this model cannot use the ranker {name!r}; {known}")
     sentences = os.fspath(path)
     gold = gold or f"{sentences.removesuffix('.preprocessed')}.gold"
     candidates = candidates or _candidates_beside(sentences)

@@ -135,7 +135,7 @@ class Report(Result):
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Two models' figures and the differences; a difference whose interval holds 0 is no evidence."""
+    """Two models' figures and the differences; a difference whose interval contains 0 is not evidence."""
 
     figures: dict[str, tuple[Estimate, Estimate, Estimate]]
 
@@ -159,14 +159,14 @@ def evaluate_all(
     metrics: Sequence[str] = ("cosine",),
     sample: float | None = None,
 ) -> Report:
-    r"""Run every benchmark that the directory holds, and those that need only text.
+    r"""Run every benchmark in the directory, and those that only need text.
 
     Parameters
     ----------
     wv : KeyedDensities, gensim KeyedVectors, a model of either, or a plain object
         See `densvec.evaluation.Lexicon` for what is used of it.
     data_dir : str or path, optional
-        Holds word-sim/EN-MC-30.txt and others, lexsub/lst_all.preprocessed (with lst_all.gold and
+        Contains word-sim/EN-MC-30.txt and others, lexsub/lst_all.preprocessed (with lst_all.gold and
         lst.gold.candidates) and others, entailment/bbds.tsv, bless.tsv, bbds_direction.txt and bless_direction.txt,
         and context/ with files in the formats of SCWS, CoSimLex and WiC under any name; a missing file's part is
         left out.
@@ -174,19 +174,19 @@ def evaluate_all(
         Output vectors of a skip-gram (gensim's ``model.syn1neg``), for the rankers that look context words
         up there.
     resamples : int
-        Of the bootstrap; 0 makes no intervals and takes well under a second.
+        Resamples of the bootstrap; 0 makes no intervals and takes well under a second.
     seed : int
-        Of the bootstrap, and of what is drawn from `corpus`.
+        Seeds the bootstrap, and what is drawn from `corpus`.
     substitution : sequence of str, optional
-        Sets of lexical substitution to run, such as "lst_all"; by default all that lexsub/ holds, except for
+        Sets of lexical substitution to run, such as "lst_all"; by default all in lexsub/, except for
         lst_test, which is part of lst_all.
     corpus : path or iterable of token lists, optional
-        A text, one sentence on each line, for merged words, entropy in context and explained dispersion. It is
+        A text, one sentence per line, for merged words, entropy in context and explained dispersion. It is
         read four times.
     metrics : sequence of str
         By which words in context are compared; see `contextual_similarity`.
     sample : float, optional
-        The threshold by which frequent words are thinned; by default what the model says, or 1e-4.
+        The threshold for thinning frequent words; by default the model's own, or 1e-4.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def evaluate_all(
         raise TypeError("give data_dir, a directory of benchmarks, or corpus, a text, or both")
     if isinstance(corpus, Iterator):
         raise TypeError(
-            "the corpus is read several times, and a generator can be read once only; pass a list, a path or an "
+            "the corpus is read several times, and a generator can only be read once; pass a list, a path or an "
             "iterable such as LineSentence"
         )
     parts: dict[str, Any] = {}
@@ -257,13 +257,13 @@ def evaluate_all(
     )
     if not report.figures().keys() - {"generality~frequency"}:
         raise FileNotFoundError(
-            f"{root}: none of word-sim/, lexsub/, entailment/ and context/ holds a benchmark"
+            f"{root}: none of word-sim/, lexsub/, entailment/ and context/ contains a benchmark"
         )
     return report
 
 
 def _substitution_sets(directory: str) -> list[str]:
-    """Return the sets of lexical substitution that a directory holds; a part of one that is there is left out."""
+    """Return the sets of lexical substitution in a directory; one that is part of another is left out."""
     names = {
         path.stem for path in Path(directory).glob("*.preprocessed") if path.with_suffix(".gold").exists()
     }
@@ -273,7 +273,7 @@ def _substitution_sets(directory: str) -> list[str]:
 def _in_texts(
     lexicon: Lexicon, directory: str, bootstrap: Bootstrap, metrics: Sequence[str], sample: float
 ) -> dict[str, Any]:
-    """Run the benchmarks of words in texts that a directory holds."""
+    """Run the benchmarks of words in context in a directory."""
     files = ContextFiles.find(directory)
     options: dict[str, Any] = {"metrics": metrics, "sample": sample, "bootstrap": bootstrap}
     return {
@@ -290,7 +290,7 @@ def _in_texts(
 
 
 def _on_text(lexicon: Lexicon, corpus: Corpus, bootstrap: Bootstrap, sample: float) -> dict[str, Any]:
-    """Run the evaluations that need only text, those of them that the model is able to."""
+    """Run those evaluations that only need text and that the model can do."""
     reader = Reader(lexicon, sample)
     options: dict[str, Any] = {"sample": sample, "seed": bootstrap.seed, "bootstrap": bootstrap}
     found: dict[str, Any] = {}

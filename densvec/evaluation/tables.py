@@ -289,8 +289,8 @@ _HEADLINES: dict[str, tuple[str, ...]] = {
 def differences_table(reports: Reports, model: str) -> PaperTable:
     """One model against each of the others.
 
-    The difference is that of the means over seeds, with its paired bootstrap interval. The model stands with
-    its own measure (encoder, KL). A rival stands with the best that it has; in the direction of entailment with
+    The difference is that of the means over seeds, with its paired bootstrap interval. The model is
+    judged by its own measure (encoder, KL), a rival by the best that it has; in the direction of entailment with
     KL, or with the frequency of words if it has no densities.
     """
     mine = _means(reports[model])
@@ -315,8 +315,8 @@ def differences_table(reports: Reports, model: str) -> PaperTable:
                 }
             )
     note = (
-        "Intervals (95 %) come from drawing the benchmarks' items again; a difference whose interval holds 0 "
-        "is no evidence. They do not hold the noise between training seeds."
+        "Intervals (95 %) come from drawing the benchmarks' items again; a difference whose interval contains 0 "
+        "is not evidence. They do not include the noise between training seeds."
     )
     return PaperTable(f"{model} against the others", tuple(rows), note)
 

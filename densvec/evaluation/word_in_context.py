@@ -39,15 +39,15 @@ class WordInContext:
 
 @dataclass(frozen=True)
 class WordInContextScore:
-    """How well one way to read the sentences tells equal meanings from different ones.
+    """How well one reading of the sentences tells equal meanings from different ones.
 
     Attributes
     ----------
     threshold : float
-        Similarities from here on are taken for the same meaning; chosen for the best accuracy on the
+        From this similarity on, the meaning is taken to be the same; chosen for the best accuracy on the
         development part.
     development : Estimate
-        Accuracy on that part, for which the threshold was chosen: it flatters.
+        Accuracy on that part, for which the threshold was chosen: too optimistic.
     test : Estimate or None
         Accuracy on the test part, by the same threshold.
     """
@@ -165,7 +165,7 @@ def word_in_context(
     r"""Tell whether a word means the same in two sentences, on files in WiC's format.
 
     It does if the similarity of the word in the one sentence and in the other reaches a threshold, the one with
-    the best accuracy on the development part; that accuracy flatters, the one on the test part does not. Words
+    the best accuracy on the development part; that accuracy is too optimistic, the one on the test part is not. Words
     are read as in `contextual_similarity`; instances whose word is unknown are left out.
 
     Parameters
@@ -246,7 +246,7 @@ class _Part:
 
 
 def best_threshold(scores: FloatArray, same: BoolArray) -> float:
-    """Return the threshold from which on scores are best taken for true: halfway between two of them.
+    """Return the threshold at and above which scores are best taken as true: halfway between two of them.
 
     Where several thresholds are as good, the lowest is returned.
 
@@ -260,11 +260,13 @@ def best_threshold(scores: FloatArray, same: BoolArray) -> float:
         return float("nan")
     order = np.argsort(scores, kind="stable")
     values, truths = scores[order], same[order]
-    # Below the i-th score everything is taken for false, from it on for true.
+    # Below the i-th score everything is taken as false, from it on as true.
     right = (
         np.concatenate([[0], np.cumsum(~truths)]) + truths.sum() - np.concatenate([[0], np.cumsum(truths)])
     )
-    possible = np.concatenate([[True], values[1:] > values[:-1], [True]])  # equal scores are not to be parted
+    possible = np.concatenate(
+        [[True], values[1:] > values[:-1], [True]]
+    )  # equal scores must not be separated
     best = int(np.argmax(np.where(possible, right, -1)))
     if best == 0:
         return float("-inf")

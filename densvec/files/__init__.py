@@ -1,4 +1,4 @@
-"""Files: the one that holds a model, how it is written and read, and those of other programs."""
+"""Files: the model file, how it is written and read, and the formats of other programs."""
 
 from densvec.files.persistence import DensvecFileError, read, verify, write
 

@@ -20,10 +20,10 @@ if POSIX:  # elsewhere there are no such locks, and the leftovers of a killed pr
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file that takes the place of ``path`` when the block ends without an error.
+    """Open a binary file that replaces ``path`` when the block ends without an error.
 
     The bytes go to a hidden file ``.NAME.XXXXXXXX.tmp`` in the same directory, are forced to the disk, and
-    the file is renamed. If anything goes wrong the hidden file is removed and ``path`` stays what it was. An
+    the file is renamed. If anything goes wrong the hidden file is removed and ``path`` stays as it was. An
     existing file's permissions are kept; a symbolic link stays and its target is replaced. A process that is
     killed may leave its hidden file behind: the next save to the same path removes it.
 
@@ -130,7 +130,7 @@ def _copy_permissions(descriptor: int, old: os.stat_result) -> None:
     if not POSIX:
         return
     new = os.fstat(descriptor)
-    with contextlib.suppress(OSError):  # only root may change the owner; the file is good without it
+    with contextlib.suppress(OSError):  # only root may change the owner; the file is fine without that
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             os.fchown(descriptor, old.st_uid, old.st_gid)
     with contextlib.suppress(OSError):

@@ -63,11 +63,13 @@ class Checkpoint:
         )
 
     def on_train_begin(self, model: Any) -> None:
-        """Start counting epochs and minutes; what could not be saved is an error now, not after the first epoch."""
+        """Start counting epochs and minutes; if saving cannot work, say so now rather than after the first epoch."""
         if not is_remote(self.path):
             folder = os.path.dirname(os.path.realpath(local_path(self.path)))
             if not os.path.isdir(folder):
-                raise FileNotFoundError(errno.ENOENT, "There is no directory for the checkpoints", folder)
+                raise FileNotFoundError(
+                    errno.ENOENT, "the directory for the checkpoints does not exist", folder
+                )
             if not os.access(folder, os.W_OK):
                 raise PermissionError(errno.EACCES, "Checkpoints cannot be written to", folder)
         check_target(self.path)
@@ -78,7 +80,7 @@ class Checkpoint:
         self._saved_at = time.monotonic()
 
     def on_train_end(self, model: Any) -> None:
-        """Save the finished model, unless the last epoch's end did."""
+        """Save the finished model, unless that was done at the end of the last epoch."""
         if self._epochs and self.every_epochs is not None and self._epochs % self.every_epochs:
             self.save(model)
 
@@ -86,7 +88,7 @@ class Checkpoint:
         """Do nothing."""
 
     def on_epoch_end(self, model: Any) -> None:
-        """Save if it is the turn of this epoch."""
+        """Save if this epoch is due."""
         self._epochs += 1
         if self.every_epochs is not None and self._epochs % self.every_epochs == 0:
             self.save(model)
@@ -100,7 +102,7 @@ class Checkpoint:
             self.save(model)
 
     def save(self, model: Any) -> None:
-        """Save now; of several processes that train one model, the first saves it."""
+        """Save now; if several processes train one model, the first saves it."""
         if not getattr(model, "_is_main", lambda: True)():
             return
         try:

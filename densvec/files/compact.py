@@ -24,7 +24,7 @@ _LEVELS = 127  # of int8 on either side of 0
 
 @dataclass(frozen=True)
 class CompactRows:
-    """A table whose rows take a quarter or half of the memory; asked for rows, it gives them as float32.
+    """A table whose rows take a quarter or half of the memory; indexing returns them as float32.
 
     Row i stands for ``codes[i] * scales[i] + offsets[i]``.
 
@@ -121,7 +121,7 @@ Rows: TypeAlias = Floats | CompactRows
 def compacted(tensors: Mapping[str, npt.NDArray[Any]], dtype: str) -> dict[str, npt.NDArray[Any]]:
     """Return the tensors of a file with their tables in compact form.
 
-    Spherical log-variances stay as they are: they differ by hundredths and take little room.
+    Spherical log-variances stay as they are: they differ by hundredths and take little space.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Exchange with other programs: gensim, the word2vec format with variances, the original BSG, TSV, pandas.
 
-Each function takes or gives a :class:`~densvec.keyed.KeyedDensities`, whose methods of similar names call it.
+Each function takes or returns a :class:`~densvec.keyed.KeyedDensities`, whose methods of similar names call it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def build(
     log_variances: Floats | None = None,
     counts: Any = None,
 ) -> Keyed:
-    """Return a KeyedDensities that takes over the given arrays; counts only tell the order if not given."""
+    """Return a KeyedDensities of the given arrays; without counts, they only reflect the order."""
     attributes = None if counts is None else {"count": counts}
     return cls.from_arrays(list(words), means, log_variances=log_variances, attributes=attributes)
 
@@ -63,7 +63,7 @@ def load_word2vec(
         missing = [word for word in words if word not in known]
         if missing:
             logger.warning(
-                "%s has no count of %d words, such as %r: taken as 0", fvocab, len(missing), missing[0]
+                "%s has no counts for %d words, such as %r: taken as 0", fvocab, len(missing), missing[0]
             )
         counts = np.array([known.get(word, 0) for word in words], dtype=np.int64)
     log_variances = None
@@ -109,7 +109,7 @@ def save_word2vec(
 
 
 def intersect_word2vec(wv: KeyedDensities, path: PathLike, options: Options) -> int:
-    """Take over the means of the words that a file and `wv` share; return how many."""
+    """Copy the means of the words that a file and `wv` share; return how many there are."""
     overlap = 0
     for words, vectors in word2vec.read_blocks(path, options):
         if vectors.shape[1] != wv.vector_size:
@@ -236,7 +236,7 @@ def _read_log_variances(path: PathLike, words: Sequence[str], dimension: int, op
     missing = [word for word in words if word not in rows]
     if missing:
         raise ValueError(
-            f"{local_path(path)} has no variance of {len(missing)} words, such as {missing[0]!r}"
+            f"{local_path(path)} has no variance for {len(missing)} words, such as {missing[0]!r}"
         )
     return _logarithms(variances[[rows[word] for word in words]], words, local_path(path))
 

@@ -18,7 +18,7 @@ _LONGEST_WORD = 1 << 16
 
 
 def is_fasttext(start: bytes) -> bool:
-    """Return whether a file that begins so is a model of fastText."""
+    """Return whether a file that begins with these bytes is a fastText model."""
     return len(start) >= 4 and struct.unpack("<i", start[:4])[0] == _MAGIC
 
 
@@ -42,9 +42,11 @@ def read_fasttext(path: PathLike) -> tuple[list[str], Floats, Array]:
 def _read(file: IO[bytes]) -> tuple[list[str], Floats, Array]:
     magic, version = _unpack(file, "<ii")
     if magic != _MAGIC:
-        raise ValueError("this is no model of fastText")
+        raise ValueError("this is not a fastText model")
     if version != _VERSION:
-        raise ValueError(f"the format is fastText's version {version}; only version {_VERSION} can be read")
+        raise ValueError(
+            f"the file has fastText's format version {version}; only version {_VERSION} can be read"
+        )
     values = _ARGUMENTS.unpack(_exactly(file, _ARGUMENTS.size))
     dimension, buckets, shortest, longest = values[0], values[8], values[9], values[10]
     size, n_words, _, _, pruned = _unpack(file, "<iiiqq")
@@ -110,7 +112,7 @@ def _unpack(file: IO[bytes], form: str) -> Any:
 def _exactly(file: IO[bytes], size: int) -> bytes:
     data = file.read(size)
     if len(data) < size:
-        raise EOFError(f"{size:,} bytes were expected, {len(data):,} are there")
+        raise EOFError(f"expected {size:,} bytes, found {len(data):,}")
     return data
 
 

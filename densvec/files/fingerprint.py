@@ -18,9 +18,9 @@ ENDS = 1 << 16  # bytes at either end that are hashed
 
 
 def fingerprint(path: PathLike | Sequence[PathLike]) -> dict[str, Any] | None:
-    """Return what a local regular file is told by, as a JSON document; None for what is anything else.
+    """Return what identifies a local regular file, as a JSON document; None for anything else.
 
-    A list of files is told by the sizes of all, and by its first and its last.
+    A list of files is identified by all sizes, and by its first and last file.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def fingerprint(path: PathLike | Sequence[PathLike]) -> dict[str, Any] | None:
     if is_remote(name):
         return None
     try:
-        if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe or a device could wait, or do something
+        if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe or a device could block, or have effects
             return None
         with open(name, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -69,7 +69,7 @@ def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] 
     Examples
     --------
     >>> difference("https://example.org/corpus.txt", {"bytes": 5, "ends": "0e9f"})
-    'is no local file, and others are opened only when you give them'
+    'is not a local file; other sources are only opened if you give them yourself'
     >>> difference("nowhere.txt", {"bytes": 5, "ends": "0e9f"})
     'is not there'
     """
@@ -77,13 +77,13 @@ def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] 
         return _difference_of_several(path, recorded)
     name = local_path(path)
     if is_remote(name):
-        return "is no local file, and others are opened only when you give them"
+        return "is not a local file; other sources are only opened if you give them yourself"
     if recorded is None:
-        return "cannot be told from another file: what it was like is not recorded"
+        return "cannot be checked: no fingerprint of it was recorded"
     try:
         status = os.stat(name)
     except (OSError, ValueError):  # ValueError: a path with a null character
-        return "is not there"
+        return "does not exist"
     if not stat.S_ISREG(status.st_mode):
         return "is not a regular file"
     if status.st_size != recorded.get("bytes"):
@@ -95,16 +95,16 @@ def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] 
 
 def _difference_of_several(paths: Sequence[PathLike], recorded: Mapping[str, Any] | None) -> str | None:
     if recorded is None:
-        return "cannot be told from other files: what they were like is not recorded"
+        return "cannot be checked: no fingerprints of its files were recorded"
     total = 0
     for path in paths:
         name = local_path(path)
         if is_remote(name):
-            return f"has {name}, which is no local file, and others are opened only when you give them"
+            return f"has {name}, which is not a local file; other sources are only opened if you give them yourself"
         try:
             status = os.stat(name)
         except (OSError, ValueError):
-            return f"has {name}, which is not there"
+            return f"has {name}, which does not exist"
         if not stat.S_ISREG(status.st_mode):
             return f"has {name}, which is not a regular file"
         total += status.st_size

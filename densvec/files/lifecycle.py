@@ -30,7 +30,7 @@ class Lifecycle:
         Parameters
         ----------
         event_name : str
-            What happened, in a word.
+            What happened, in one word.
         log_level : int or None
             The level to log it at; None or False: do not log.
         **event

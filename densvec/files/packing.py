@@ -29,7 +29,7 @@ def pack_words(words: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     """
     data = np.frombuffer(_encode("\0".join([*words, ""])), np.uint8)
     ends = np.flatnonzero(data == 0) + 1
-    if len(ends) != len(words):  # some words hold a NUL themselves
+    if len(ends) != len(words):  # some words contain a NUL themselves
         ends = np.cumsum([len(_encode(word)) + 1 for word in words])
     return {"vocabulary.bytes": data, "vocabulary.offsets": np.concatenate([[0], ends]).astype(np.int64)}
 
@@ -48,7 +48,7 @@ def unpack_words(tensors: Mapping[str, npt.NDArray[Any]]) -> list[str]:
 def unpack_vocabulary(tensors: Mapping[str, npt.NDArray[Any]]) -> tuple[list[str], dict[str, int]]:
     """Return the words of `pack_words` and their numbers.
 
-    Offsets that go astray, bytes that are not UTF-8 and a word that is there twice are ValueErrors.
+    Inconsistent offsets, bytes that are not UTF-8 and repeated words are ValueErrors.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _plain(value: Any, place: str) -> Any:
             if not isinstance(key, str):
                 raise TypeError(f"{place} has the key {key!r}: a file's keys are strings")
             if key == "$float":
-                raise TypeError(f"{place} has the key '$float', which densvec keeps for itself")
+                raise TypeError(f"{place} has the key '$float', which is reserved for densvec")
         return {key: _plain(item, f"{place}[{key!r}]") for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{place}[{number}]") for number, item in enumerate(value)]

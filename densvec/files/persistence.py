@@ -77,7 +77,7 @@ def write(
     tensors : mapping of str to array
         Arrays of numbers; floats must be finite, except in tensors whose name starts with ``attributes.``.
     header : mapping
-        A JSON document; NumPy scalars and non-finite floats are welcome. ``format``, ``format_version`` and
+        A JSON document; NumPy scalars and non-finite floats are allowed. ``format``, ``format_version`` and
         ``provenance`` are added; a ``provenance`` that was read from a file keeps its date, so that saving
         again gives the same bytes.
 
@@ -90,7 +90,7 @@ def write(
     document = {**header, "format": "densvec", "format_version": version, "checksums": "crc32"}
     document["provenance"] = provenance = _provenance(header.get("provenance"))
     if CHECKSUMS in tensors:
-        raise ValueError(f"a tensor cannot be called {CHECKSUMS!r}: densvec keeps that name for itself")
+        raise ValueError(f"a tensor cannot be called {CHECKSUMS!r}: that name is reserved")
     arrays = {name: np.asarray(tensor) for name, tensor in tensors.items()}
     arrays[CHECKSUMS] = np.zeros((len(arrays) + 1, 4), np.uint8)
     start, names = build_header(arrays, {"densvec": dump_json(document)}, last=CHECKSUMS)
@@ -119,18 +119,18 @@ def read(
         copy-on-write (changes stay in this process). Tensors of more than 16 MiB are then not read, so their
         checksums and NaNs are not looked at: `verify` does.
     only : collection of str or predicate, optional
-        Names of the tensors wanted; names that the file lacks are left out. All by default.
+        Names of the tensors to read; those that the file lacks are left out. By default all.
     max_bytes : int, optional
         How large the tensors may be. By default a compressed local file may hold twenty times its own size, or 64
-        MiB if that is more; no model compresses that well, but a few hundred kilobytes made for it can fill the
-        memory. Nothing is unpacked before this is checked.
+        MiB if that is more; no model compresses that well, but a file of a few hundred kilobytes made to do so could
+        fill the memory. Nothing is unpacked before this is checked.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     DensvecFileError
-        If the file is anything but a whole densvec file of a version that this densvec knows.
+        If the file is not a complete densvec file of a version that this densvec knows.
     """
     if mmap not in (None, "r", "c"):
         raise ValueError(f"mmap={mmap!r}: use None, 'r' (read-only, shared) or 'c' (copy-on-write)")
@@ -336,7 +336,7 @@ _TEXT = re.compile(rb"[\t\n\r -~\x80-\xff]{4,8}")
 
 
 def _kind_of_text(start: bytes) -> str:
-    """Return what a file is likely to be that begins with these characters."""
+    """Return what a file beginning with these characters is likely to be."""
     if re.match(rb"\d+ \d+\s", start):
         return "vectors in the word2vec format: KeyedDensities.load_word2vec_format or `densvec import` reads them"
     return "plain text: `densvec train` makes a model of it, `densvec import` reads vectors from text"

@@ -162,7 +162,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _entry(name: str, fields: Any) -> Entry:
-    """Check one tensor's description by itself."""
+    """Check the description of one tensor."""
     label = f"tensor {name[:80]!r}"
     if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
         raise ValueError(f"{label} is not described by dtype, shape and data_offsets")

@@ -43,7 +43,7 @@ def require_class(header: Mapping[str, Any], wanted: Collection[str], caller: st
 def leave_out(
     tensors: Mapping[str, npt.NDArray[Any]], ignore: Iterable[str], needed: Collection[str]
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the tensors without those that ``ignore`` names, as gensim's ``save(ignore=…)`` leaves out.
+    """Return the tensors without those that ``ignore`` names, as for gensim's ``save(ignore=…)``.
 
     A name stands for a tensor, for all tensors of a group (``"encoder"``), or for an attribute (``"count"``).
     What a file cannot do without is an error; unknown names are ignored.
@@ -73,7 +73,7 @@ def leave_out(
 
 LARGEST = (
     2**53
-)  # the limit of counts: doubles, and so JSON in other languages, hold no greater integers exactly
+)  # the limit of counts: doubles, and so JSON in other languages, hold no larger integers exactly
 
 
 def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float | None = None) -> T:
@@ -96,7 +96,7 @@ def field(header: Mapping[str, Any], name: str, kind: type[T], *, minimum: float
         article = "an" if kind.__name__[0] in "aeiou" else "a"
         raise ValueError(f"the header's {name} is {str(value)[:80]!r}, not {article} {kind.__name__}")
     if kind is int and abs(value) > LARGEST:  # type: ignore[arg-type]
-        raise ValueError(f"the header's {name} is {str(value)[:40]}, which is too great")
+        raise ValueError(f"the header's {name} is {str(value)[:40]}, which is too large")
     if minimum is not None and not value >= minimum:  # type: ignore[operator]
         raise ValueError(f"the header's {name} is {value!r}, it must be at least {minimum}")
     return value
@@ -120,7 +120,7 @@ def recorded_files(header: Mapping[str, Any]) -> str | list[str] | None:
 
 
 def check_summary(document: Mapping[str, Any]) -> None:
-    """Check the parts of a header that are shown or asked for without loading the file.
+    """Check the parts of a header that are used without loading the file.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def is_plain(path: PathLike) -> bool:
 
 
 def check_target(path: PathLike) -> None:
-    """Raise now what `open_for_writing` would raise later, as far as it can be known."""
+    """Raise now what `open_for_writing` would raise later, as far as that can be known."""
     name = local_path(path)
     if is_remote(name):
         _check_scheme(name)
@@ -79,7 +79,7 @@ def _refuse_ending(name: str) -> None:
 
 
 def _check_scheme(name: str) -> None:
-    """Refuse a URI that smart_open cannot write, or not without a package that is not installed."""
+    """Refuse a URI that smart_open cannot write, or only with a package that is not installed."""
     from smart_open.transport import get_transport
 
     scheme = name.partition("://")[0].lower()
@@ -146,7 +146,7 @@ def open_binary(path: PathLike) -> IO[bytes]:
     try:
         return _open_remote(name, "rb")
     except ImportError:
-        # smart_open reads zstd by a module that only new versions of Python have.
+        # smart_open reads zstd with a module that only new versions of Python have.
         if os.path.isfile(name) and name.lower().endswith(".zst"):
             return _open_zstd(name)
         raise

@@ -1,6 +1,6 @@
 """The word2vec format, text and binary: a word and its numbers, row after row.
 
-Only the format: words and arrays in, words and arrays out. A file is believed nowhere: what its header
+Only the format: words and arrays in, words and arrays out. Nothing in a file is trusted: what its header
 promises is allocated only as rows are really read, and damage is a ValueError that names the file and the
 line.
 """
@@ -56,11 +56,11 @@ class Options:
     encoding, errors : str
         How words are decoded, as in ``bytes.decode``.
     limit : int or None
-        How many vectors to read at most.
+        The most vectors to read.
     dtype : dtype
         Type of the vectors.
     no_header : bool
-        Whether the first line is a vector already, as in GloVe's files.
+        Whether the file starts with a vector rather than a header, as GloVe's files do.
     """
 
     binary: bool = False
@@ -72,11 +72,11 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:
-            raise ValueError(f"limit={self.limit} is below 0: give how many vectors to read at most, or None")
+            raise ValueError(f"limit={self.limit} is below 0: give the most vectors to read, or None")
 
 
 def read(path: PathLike, options: Options | None = None) -> WordRows:
-    """Return the words of a file and their vectors; of a word that comes twice, the first.
+    """Return the words of a file and their vectors; a repeated word keeps its first vector.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def read(path: PathLike, options: Options | None = None) -> WordRows:
         fresh = []
         for i, word in enumerate(block_words):
             if word in words:
-                logger.warning("%s: the word %r comes twice, only its first vector is kept", path, word)
+                logger.warning("%s: the word %r occurs twice; its first vector is kept", path, word)
             else:
                 words[word] = None
                 fresh.append(i)
@@ -157,7 +157,7 @@ def write(
     path : str or PathLike
         The file.
     words : sequence of str
-        None of them may hold white space, which separates the fields of the format.
+        None of them may contain white space, which separates the fields of the format.
     vectors : numpy.ndarray, shape (n, D)
         A row for each word.
     binary : bool, optional
@@ -223,7 +223,7 @@ def write_counts(path: PathLike, words: Iterable[str], counts: Iterable[Any], pr
 
 
 def _refuse_text(file: IO[bytes], path: PathLike, size: int | None) -> None:
-    """Say so if what follows the header is a line of text, in a file that is said to be binary."""
+    """Raise ValueError if a supposedly binary file goes on with a line of text after its header."""
     peek = getattr(file, "peek", None)
     fields = [] if peek is None else bytes(peek(1)).partition(b"\n")[0].split()
     if size is None or len(fields) != size + 1:
@@ -233,7 +233,7 @@ def _refuse_text(file: IO[bytes], path: PathLike, size: int | None) -> None:
     except ValueError:
         return
     raise ValueError(
-        f"{local_path(path)}: this is a text file, its first vector is written in figures: leave out binary"
+        f"{local_path(path)}: this is a text file (its first vector is written in digits): leave out binary"
     )
 
 
@@ -255,7 +255,7 @@ class _Source:
         return line
 
     def expect(self, numbers: int) -> None:
-        """Let lines be as long as that many numbers may be."""
+        """Allow lines long enough for this many numbers."""
         self._longest = max(self._longest, _LONGEST_WORD + 64 * min(numbers, 1 << 24))
 
     def error(self, message: str) -> ValueError:
@@ -316,7 +316,7 @@ def _text_rows(
             if size < 1:
                 raise source.error(f"expected a word and its numbers, got {_shown(line)}")
         if len(fields) != size + 1:
-            fields = line.split()  # tabs, or several blanks
+            fields = line.split()  # tabs, or several spaces
         if len(fields) != size + 1:
             raise source.error(f"expected a word and {size} numbers, got {len(fields)} fields")
         try:
@@ -373,7 +373,7 @@ def _matrix(rows: list[Any], options: Options) -> Floats:
 
 
 def _finite(path: PathLike, words: Sequence[str], rows: Floats) -> Floats:
-    """Return the rows; ValueError if one of them holds numbers that no model can use or save."""
+    """Return the rows; ValueError if one of them contains numbers that a model cannot use."""
     odd = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(odd):
         raise ValueError(f"{local_path(path)}: NaN or infinity among the numbers of {words[odd[0]]!r}")
@@ -400,6 +400,6 @@ def _is_number(field: bytes) -> bool:
 
 
 def _shown(data: bytes) -> str:
-    """Return bytes of a file for an error message, cut if they are many."""
+    """Return bytes of a file for an error message, shortened if necessary."""
     text = data.decode("utf8", "backslashreplace").strip()
     return repr(text if len(text) <= 60 else text[:60] + "…")

@@ -1,12 +1,13 @@
 """KeyedDensities: words and their densities, gensim's KeyedVectors and more.
 
-Two modules are the ground for the others, `tables` (keys and rows) and `lookup` (what an item of a question stands
-for). On it stands one module for each kind of question, none of them built on another: `growth` (attributes, new
-keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what; `taxonomy`), `similarity` (of
-named keys), `search` (most similar keys), `inference` (words in context), `in_context` (comparing words in context),
-`prediction` (the words that a context suggests), `senses`, `contrast` (a word in two corpora), `learning` (new words
-from sentences), `subwords` (new words from their spelling), `texts`, `evaluation` (gensim's two measures), `saving`
-(and exchange), `ecosystem` (other packages), `retired` (names that gensim 4 removed).
+Three modules are the foundation of the others: `keys` (words and their rows), `tables` (the arrays) and `lookup`
+(what an item of a question stands for). On them stands one module for each kind of question, none built on another:
+`growth` (attributes, new keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what;
+`taxonomy`), `similarity` (of named keys), `search` (most similar keys), `inference` (words in context), `in_context`
+(comparing words in context), `prediction` (the words that a context suggests), `senses`, `contrast` (a word in two
+corpora), `learning` (new words from sentences), `subwords` (new words from their spelling), `texts`, `evaluation`
+(gensim's two measures), `saving` (and exchange), `ecosystem` (other packages), `retired` (names that gensim 4
+removed).
 """
 
 from densvec.keyed.contrast import Contrast

@@ -40,13 +40,13 @@ class Contrast(Lookup):
         corpus_a, corpus_b : path, list of paths, or iterable of token lists
             The two corpora.
         max_occurrences : int, optional
-            How many occurrences of each to sample at most.
+            The most occurrences to sample from each.
         permutations : int, optional
-            How often the occurrences are dealt out at random to the two, for the p-value.
+            How often to deal the occurrences out at random to the two corpora, for the p-value.
         topn : int, optional
-            How many words to give that are near the word in one corpus and not in the other.
+            How many words to list that are near the word in one corpus but not in the other.
         seed : int, optional
-            Of the samples and of the permutations.
+            Seeds the samples and the permutations.
         show_progress : bool or None, optional
             Whether to show a progress bar; None for only in a terminal.
 

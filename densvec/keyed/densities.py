@@ -73,8 +73,8 @@ class Densities(Lookup):
         key_or_keys : str, int or list of keys
         adjust : {None, "frequency"}, optional
             ``"frequency"`` takes away what is typical of a word's frequency: a cubic polynomial of the
-            logarithm of its count, fitted on the whole vocabulary. Above 0, a word is more general than words
-            as frequent as it are.
+            logarithm of its count, fitted on the whole vocabulary. Above 0, a word is more general than is usual
+            for its frequency.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class Densities(Lookup):
         return derived.frequency_trend
 
     def entailment(self, a: Any, b: Any) -> Any:
-        """Return how well `a` entails `b`, −KL[a‖b]: near 0 if every `a` is a `b`, ever more negative if not.
+        """Return how well `a` entails `b`, −KL[a‖b]: near 0 if every `a` is a `b`, and the more negative the less so.
 
         The paper's measure, which is dominated by distance; :meth:`hypernymy` is the better answer to whether
         `a` is a kind of `b`. Lists are compared as in :meth:`kl_divergence`.

@@ -47,12 +47,12 @@ class Ecosystem(Tables):
         return to_spacy(self._keyed(), nlp, component=component, lowercase=lowercase)
 
     def save_pretrained(self, folder: PathLike, *, card: Mapping[str, Any] | None = None) -> None:
-        """Write a folder as the Hugging Face hub has them: weights, configuration and model card.
+        """Write a folder in the layout of the Hugging Face hub: weights, configuration and model card.
 
         Parameters
         ----------
         folder : str or PathLike
-            Where to write; made if need be.
+            Where to write; created if necessary.
         card : mapping, optional
             What the model card says at its top, such as ``{"license": "mit", "language": "en"}``.
 
@@ -70,12 +70,13 @@ class Ecosystem(Tables):
 
     @classmethod
     def from_pretrained(cls, name: PathLike, *, mmap: str | None = None, **options: Any) -> Self:
-        """Load a folder that :meth:`save_pretrained` wrote, or such a one from the Hugging Face hub.
+        """Load a folder that :meth:`save_pretrained` wrote, from disk or from the Hugging Face hub.
 
         Parameters
         ----------
         name : str or PathLike
-            A folder, which never touches the network; or a name such as ``"user/model"``, if there is no such folder.
+            A folder, for which the network is never touched; or a name such as ``"user/model"``, if there is no such
+            folder.
         mmap : {None, "r", "c"}, optional
             As in :meth:`load`.
         **options
@@ -162,7 +163,7 @@ class Ecosystem(Tables):
         path : str or PathLike
             The file.
         words : str or PathLike, optional
-            Where to write the words, one on each line, in the order of their rows.
+            Where to write the words, one per line, in the order of their rows.
 
         Examples
         --------

@@ -55,7 +55,7 @@ class Evaluation(Lookup):
         pearson, spearman : tuple of (float, float)
             Correlation and p-value.
         oov_ratio : float
-            Per cent of the pairs that have an unknown word.
+            Percentage of the pairs that have an unknown word.
 
         Examples
         --------
@@ -190,7 +190,7 @@ class Evaluation(Lookup):
         return score
 
     def _known_rows(self, restrict_vocab: int, upper_case: bool) -> dict[str, int]:
-        """Return the rows of the first keys; of several that differ in case only, that of the first."""
+        """Return the rows of the first keys; of several that differ only in case, that of the first."""
         rows: dict[str, int] = {}
         for row, key in enumerate(self.index_to_key[:restrict_vocab]):
             rows.setdefault(key.upper() if upper_case else key, row)

@@ -152,7 +152,7 @@ class Growth(Tables):
             self._forget_derived()
         else:
             warnings.warn(
-                "adding keys one by one copies all tables each time: use add_vectors, or make room by count=",
+                "adding keys one by one copies all tables each time: use add_vectors, or make room with count=",
                 UserWarning,
                 stacklevel=2,
             )
@@ -205,7 +205,7 @@ class Growth(Tables):
                 raise ValueError(f"{len(keys)} keys need as many values of {attr!r}: got {len(values)}")
             self._check_attribute(attr, values.dtype)
 
-        fresh: dict[Any, int] = {}  # new key -> which of the given rows is its
+        fresh: dict[Any, int] = {}  # new key -> the given row that belongs to it
         known = []
         for i, key in enumerate(keys):
             if key in self.key_to_index:
@@ -271,11 +271,11 @@ class Growth(Tables):
         Parameters
         ----------
         keys : iterable of str
-            Keys wanted; unknown and repeated ones are left out.
+            The keys to keep; unknown and repeated ones are left out.
         allow_inference : bool, optional
             Accepted for compatibility with gensim: nothing is inferred for unknown words.
         copy_vecattrs : bool, optional
-            Whether to copy the attributes; otherwise the counts only tell the order of the keys.
+            Whether to copy the attributes; otherwise the counts only reflect the order of the keys.
 
         Examples
         --------
@@ -324,7 +324,7 @@ class Growth(Tables):
         return made
 
     def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
-        """Append rows to every table; log-variances that are not given are 0, as is all that words do in contexts."""
+        """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
         count = len(means)
         if not count:
             return

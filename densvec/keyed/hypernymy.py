@@ -62,7 +62,7 @@ class HypernymyScale:
             second += weighted.T @ units
         generality = log_variances.mean(axis=1, dtype=np.float64)
         centred = generality - share @ generality
-        same = float(share @ share)  # the share of pairs that are the same word twice, which tell nothing
+        same = float(share @ share)  # the share of pairs that are one word twice, which say nothing
         different = 1.0 - same
         if different < 1e-12:
             return cls(0.0, 0.0, 0.0)
@@ -75,7 +75,7 @@ class HypernymyScale:
 
     @property
     def chance(self) -> float:
-        """The score of two words as near as any two, neither more general than the other."""
+        """The score of an average pair of words, neither more general than the other."""
         return 0.25 * (1.0 + self.cosine) / 2.0
 
     def relatedness(self, cosine: Any) -> Floats:
@@ -83,7 +83,7 @@ class HypernymyScale:
         return share_below(np.asarray(cosine, dtype=np.float64) - self.cosine, self.cosine_spread)
 
     def generalisation(self, difference: Any) -> Floats:
-        """Return the share of pairs whose second word is less far above the first than by the given differences."""
+        """Return the share of pairs whose generality grows by less than the given differences."""
         return share_below(np.asarray(difference, dtype=np.float64), self.generality_spread)
 
     def score(self, cosine: Any, difference: Any) -> Floats:
@@ -119,7 +119,7 @@ class Hypernymy(Lookup):
         The score is the product of three numbers: the nearness (1 + cosine)/2 of the two words; the share of
         all pairs of words that are less near; and the share of all pairs that differ less in generality in
         this direction. The scale of both shares is the model's own (:attr:`hypernymy_scale`). The score ranks
-        pairs; it is no probability, for how many pairs of words stand in this relation depends on the pairs.
+        pairs. It is not a probability: how many pairs really stand in this relation depends on how they were chosen.
 
         Parameters
         ----------
@@ -179,8 +179,8 @@ class Hypernymy(Lookup):
         topn : int or None, optional
             How many to return; None for all.
         candidates : iterable of str, optional
-            The words to rank, such as the nouns of a lexicon, unknown ones being left out; the whole
-            vocabulary if not given.
+            The words to rank, such as the nouns of a lexicon; unknown ones are left out. By default the whole
+            vocabulary.
         restrict_vocab : int, optional
             Rank only the first rows, which are the most frequent words.
         exclude_inflections : bool, optional

@@ -15,7 +15,7 @@ __all__ = ["InContext"]
 
 
 class InContext(Lookup):
-    """Similarities of posteriors: of what two words mean where they stand."""
+    """Similarities of posteriors: what two words mean in their contexts."""
 
     def similarity_in_context(
         self,
@@ -51,7 +51,7 @@ class InContext(Lookup):
     def similarities_in_context(
         self, questions: Iterable[Sequence[Any]], *, metric: str = "cosine"
     ) -> Floats:
-        """Return the similarities of many pairs of words in their contexts: many at once are fast.
+        """Return the similarities of many pairs of words in their contexts, much faster than one by one.
 
         Parameters
         ----------

@@ -21,10 +21,10 @@ from densvec.types import Floats, Integers
 __all__ = ["Inference", "fit_to_stand_for"]
 
 _WORDS_AT_ONCE = 1 << 20
-"""Words of windows that are laid out together, which bounds the memory of long texts and of wide windows."""
+"""The most words of windows laid out together, which bounds the memory for long texts and wide windows."""
 
 _LEAST_KEEP = 1e-3
-"""No word counts less than this, or windows would have no end among words that do not count."""
+"""No word counts less than this; otherwise windows would go on for ever among words that count for nothing."""
 
 
 class Inference(Lookup):
@@ -64,26 +64,26 @@ class Inference(Lookup):
         """Infer the posterior density of a word in its context, or of every word of a sentence.
 
         A context is read as training reads it (`densvec.reading.Reading`): unknown words are skipped, frequent ones
-        count only as often as they are left in thinned text, near ones more than far ones, and the window reaches
-        until the words on a side have counted `window`. With no known context the posterior is the prior. Any
-        number of threads may ask at once.
+        count with the probability of being kept when text is thinned, near ones count more than far ones, and the
+        window extends until the words on a side add up to `window`. Without any known context the posterior is the
+        prior. Any number of threads may ask at once.
 
         Parameters
         ----------
         context : str or sequence of str
             Tokens, or a string of them separated by white space. If `word` occurs in them they are its sentence, or
-            its paragraph, and windows are counted from each place where it stands; a word that is in reach of
-            several places counts from the nearest. If it does not, they are a bag of words, all of which are read;
-            the more there are, the less a further one changes.
+            its paragraph, and a window is read around each place where it stands; a word within reach of several
+            places counts from the nearest. Otherwise they are a bag of words, all of which are read; the more there
+            are, the less each further one changes.
         word : str or int, optional
             The centre word.
         position : int, optional
-            Where the word stands in `context`, if only that one place is meant. The word is the token there unless
+            Where the word stands in `context`, if only that place is meant. The word is the token there unless
             `word` is given.
         skip_unknown : bool, optional
-            For a whole sentence, whether unknown tokens get no row instead of a KeyError.
+            For a whole sentence, whether to skip unknown tokens, which get no row, instead of raising a KeyError.
         return_positions : bool, optional
-            For a whole sentence, whether to return also which tokens the rows stand for.
+            For a whole sentence, whether to return also the positions of the tokens that the rows stand for.
 
         Returns
         -------
@@ -167,14 +167,14 @@ class Inference(Lookup):
         Parameters
         ----------
         sentence : str or sequence of str
-            Tokens, or a string of them separated by white space; unknown ones are not read.
+            Tokens, or a string of them separated by white space; unknown ones are skipped.
         position : int
             Where the centre word stands.
 
         Returns
         -------
         positions : numpy.ndarray of int
-            Those of the words that are read, in their order.
+            Positions of the words that are read, in order.
         weights : numpy.ndarray of float
             The weights a_j of `densvec.reading.Reading`, before the sum saturates.
 
@@ -209,7 +209,7 @@ class Inference(Lookup):
     def _contexts(
         self, rows: Integers, asked: Any, owners: Integers, ends: Integers
     ) -> tuple[Integers, Integers, Floats]:
-        """Return what is read of texts, those of `asked` positions around them: rows, offsets and weights."""
+        """Return what is read of texts, around the `asked` positions where there are any: rows, offsets and weights."""
         keep = self._keep(rows)
         near, weights = self._reading().around(asked, owners, keep)
         bags = np.flatnonzero(~np.isin(owners, owners[asked]))
@@ -233,14 +233,14 @@ class Inference(Lookup):
         sentences : iterable of str or sequence of str
             Each a list of tokens, or a string of them separated by white space.
         skip_unknown : bool, optional
-            Whether unknown tokens get no row instead of a KeyError.
+            Whether to skip unknown tokens, which get no row, instead of raising a KeyError.
         return_positions : bool, optional
             Whether to return also which tokens the rows stand for.
 
         Returns
         -------
         list of Gaussian
-            One batch for each sentence, with one density for each of its tokens; with `return_positions` each is a
+            One batch for each sentence, with one density for each token; with `return_positions` each is a
             pair of a batch and the positions of its tokens.
 
         Examples
@@ -274,7 +274,7 @@ class Inference(Lookup):
         emphasis: float | None = None,
         exclude_context: bool = False,
     ) -> Found:
-        """Rank what could stand for a word in its context, by −KL[q‖prior of the substitute].
+        """Rank the words that could replace a word in its context, by −KL[q‖prior of the substitute].
 
         Here q is the posterior, with its mean moved `emphasis` times as far from the prior's as the context moved
         it.
@@ -286,7 +286,7 @@ class Inference(Lookup):
         context : str or sequence of str
             As in :meth:`infer`.
         candidates : iterable of str, optional
-            The words to rank, unknown ones being left out; the whole vocabulary if not given.
+            The words to rank; unknown ones are left out. By default the whole vocabulary.
         topn : int or None, optional
             How many to return; None for all.
         exclude_inflections : bool, optional
@@ -294,11 +294,12 @@ class Inference(Lookup):
         position : int, optional
             Where the word stands, if `context` is its sentence.
         emphasis : float, optional
-            1 ranks by the posterior as it is; with more, the context has more of a say and the word less. By default
-            what the encoder's `reading` says: 1 in the paper, 1.5 for the models of this package.
+            How much the context weighs against the word: 1 ranks by the posterior as it is, as in the paper; larger
+            values give the context more weight. By default the encoder's `reading.emphasis`, 1.5 for the models of
+            this package.
         exclude_context : bool, optional
-            Whether to leave out the words of the context itself. Posteriors are drawn to what they have read, but
-            a sentence seldom says a thing twice.
+            Whether to leave out the words of the context itself. Posteriors are drawn towards the words they have
+            read, but a sentence seldom says the same thing twice.
 
         Examples
         --------
@@ -351,7 +352,7 @@ class Inference(Lookup):
         return self.encoder
 
     def _portions(self, tokens: Integers, ends: Integers) -> Iterator[tuple[int, int]]:
-        """Yield runs of positions of sentences whose windows hold a bounded number of words, or one position."""
+        """Yield runs of positions whose windows have a bounded number of words in all, or of one position."""
         positions = np.arange(len(tokens))
         sentence = np.searchsorted(ends, positions, side="right") - 1
         sizes = self._reading().sizes(positions, ends[sentence], ends[sentence + 1], self._keep(tokens))
@@ -383,7 +384,7 @@ class Inference(Lookup):
         return reading if reading.window == self.window else replace(reading, window=self.window)
 
     def _keep(self, rows: Integers) -> Floats:
-        """Return the probability that training keeps each of these words; 1 if the encoder reads all alike."""
+        """Return the probability that training keeps each of these words; 1 if the encoder treats all words alike."""
         if not self._reading().thinned or "keep" not in self.expandos:
             return np.ones(len(rows))
         kept: Floats = np.maximum(self.expandos["keep"][rows].astype(np.float64), _LEAST_KEEP)
@@ -425,7 +426,7 @@ class Inference(Lookup):
 
 
 def fit_to_stand_for(own: Any, context: Collection[Any], found: Found, exclude_inflections: bool) -> Found:
-    """Return the words that can stand for one: others, not in its context, and not its forms if so wished."""
+    """Return the words that may replace one: not in its context and, if asked, none of its inflections."""
     return [
         (key, score)
         for key, score in found
@@ -441,7 +442,7 @@ def _tokens(context: str | Sequence[str]) -> Sequence[str]:
 
 
 def _refuse_swapped(wv: Inference, word: Any, context: Any, call: str) -> None:
-    """Say so if a word and its context were given in each other's place."""
+    """Raise ValueError if a word and its context were given in the wrong order."""
     is_text = not isinstance(word, KEY_TYPES) or (
         isinstance(word, str) and word not in wv.key_to_index and len(word.split()) > 1
     )

@@ -15,7 +15,7 @@ KEY_TYPES = (str, int, np.integer)
 """What names one key: a word, or the number of its row."""
 
 BYTES = (bytes, bytearray, memoryview)
-"""Text that was not decoded: their items are numbers, which would be taken for rows."""
+"""Text that was not decoded: the items of bytes are numbers, which would be taken for rows."""
 
 
 class Keys:
@@ -84,7 +84,7 @@ class Keys:
 
 
 def refuse_bytes(words: Any) -> None:
-    """Say that words are text, not bytes.
+    """Raise TypeError if words are given as bytes.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from densvec.types import Floats
 __all__ = ["Learning"]
 
 _THINNING = 1e-3
-"""The threshold of the thinning by whose probabilities frequent words of a context count less, ten times that of
-training: chosen on words of wiki17m."""
+"""The threshold for thinning frequent words of a context, whose probabilities are their weights; ten times that of
+training. Chosen on words of wiki17m."""
 
 
 class Learning(Lookup):
@@ -27,8 +27,8 @@ class Learning(Lookup):
     ) -> Gaussian:
         """Give a new word a density from sentences in which it occurs, and add it.
 
-        The encoder reads every context of the word with a neutral centre, and what it says is combined with the
-        average of the words around. Each occurrence is evidence: the variance narrows with their number.
+        The encoder reads every context of the word with a neutral centre word, and its answer is combined with the
+        average of the surrounding words. Each occurrence is evidence: the more there are, the narrower the density.
 
         Parameters
         ----------
@@ -38,7 +38,7 @@ class Learning(Lookup):
             Sentences with the word in them, as strings of tokens separated by white space or as lists of
             tokens; one sentence may be given alone.
         replace : bool, optional
-            Whether a word that is known already is learnt anew instead of being an error.
+            Whether to learn a word again that is known already, instead of raising an error.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class Learning(Lookup):
         """
         whole = self._whole
         if word in self and not replace:
-            raise ValueError(f"{word!r} is known already; give replace=True to learn it anew")
+            raise ValueError(f"{word!r} is known already; give replace=True to learn it again")
         if isinstance(sentences, str):
             sentences = [sentences]
         split = [each.split() if isinstance(each, str) else list(each) for each in sentences]
@@ -65,7 +65,7 @@ class Learning(Lookup):
             raise ValueError(f"there are no sentences to learn {word!r} from: give at least one")
         if not places:
             raise ValueError(
-                f"{word!r} does not occur in the {len(split)} sentences: a sentence must hold the word itself, as "
+                f"{word!r} does not occur in the {len(split)} sentences: a sentence must contain the word itself, as "
                 "one of its tokens"
             )
         contexts = [
@@ -98,13 +98,13 @@ class Learning(Lookup):
         posteriors = self._neutral_posteriors(contexts)
         count = len(contexts)
         means = posteriors.mean.astype(np.float64)
-        # A single context is best read as the average of its words; the more there are, the more the encoder,
-        # which was trained on many, has to say.
+        # A single context is best read as the average of its words; the more contexts there are, the more weight
+        # the encoder gets, which was trained on many.
         said = unit(self._around(contexts)) + 0.5 * (1.0 - 1.0 / count) * unit(means.mean(axis=0))
         mean = unit(said) * float(np.median(self._filled_norms()))
         typical = self._known_log_variances().astype(np.float64).mean(axis=0)
-        # Where the mean lies is known the better the more occurrences agree; what the word means, given that,
-        # varies as a typical word's meaning does.
+        # The more the occurrences agree, the better we know where the mean lies; around it, the word's meaning
+        # varies as a typical word's does.
         if count > 1:
             scatter = means.var(axis=0, ddof=1)
         else:
@@ -116,7 +116,7 @@ class Learning(Lookup):
         return Gaussian(mean.astype(dtype), variance.astype(dtype))
 
     def _around(self, contexts: Sequence[tuple[Sequence[str], int]]) -> Floats:
-        """Return the average mean of the words around, frequent words and distant ones counting less."""
+        """Return the average mean of the surrounding words; frequent and distant ones count less."""
         counts = self.expandos.get("count")
         keep = np.ones(len(self)) if counts is None else keep_probabilities(np.asarray(counts), _THINNING)
         reach = 2 * self.window
@@ -134,10 +134,10 @@ class Learning(Lookup):
         return total
 
     def _neutral_posteriors(self, contexts: Sequence[tuple[Sequence[str], int]]) -> Gaussian:
-        """Return the posteriors of a word without meaning of its own in contexts."""
+        """Return the posteriors, in the contexts, of a word that has no meaning of its own."""
         whole = self._whole
         neutral = "\0new"
-        # Only the words around are needed: a small table of them, with the neutral word as its last row.
+        # Only the surrounding words are needed: a small table of them, with the neutral word as its last row.
         around = dict.fromkeys(
             token for tokens, _ in contexts for token in tokens if token in self.key_to_index
         )

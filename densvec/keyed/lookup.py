@@ -51,7 +51,7 @@ class Lookup(Tables):
         return self.get_index(key_or_keys) if isinstance(key_or_keys, KEY_TYPES) else self._rows(key_or_keys)
 
     def _one_density(self, item: Any) -> Gaussian:
-        """Return the density of a key, a density itself, or a vector's: its own has a typical variance."""
+        """Return the density of a key, a density as it is, or that of a vector, with a typical variance."""
         if isinstance(item, Gaussian):
             if item.shape:
                 raise ValueError(f"one density is needed here: got a batch of shape {item.shape}")
@@ -74,7 +74,7 @@ class Lookup(Tables):
         """Raise ValueError if two batches cannot be compared pair by pair."""
         if a.shape and b.shape and a.shape != b.shape:
             raise ValueError(
-                f"two lists are compared pair by pair, so they must be of one length: got {len(a)} and {len(b)}"
+                f"two lists are compared pair by pair, so they must have the same length: got {len(a)} and {len(b)}"
             )
 
     def _typical_variance(self) -> Floats:
@@ -84,7 +84,7 @@ class Lookup(Tables):
         return np.exp([mean]).astype(self.vectors.dtype)
 
     def _density_table(self) -> DensityTable:
-        """Return the table of all densities, which remembers its terms of the divergences."""
+        """Return the table of all densities, which caches its terms of the divergences."""
         derived = self._derived
         if derived.densities is None:
             derived.densities = DensityTable(self.vectors, log_variances=self._known_log_variances())
@@ -151,7 +151,7 @@ class Lookup(Tables):
         return (unit(total) if post_normalize else total).astype(self.vectors.dtype)
 
     def _vector_of(self, item: Any) -> Floats:
-        """Return the vector of a key, of a density, or itself."""
+        """Return the vector of a key or of a density; a vector as it is."""
         if isinstance(item, KEY_TYPES):
             return self.get_vector(item)
         if isinstance(item, Gaussian):
@@ -168,7 +168,7 @@ class Lookup(Tables):
         return cosines
 
     def _divisors(self) -> Floats:
-        """Return the norms with 1 for 0: a zero vector is similar to nothing, with cosine 0."""
+        """Return the norms, with 1 in place of 0: a zero vector then has cosine 0 to everything."""
         derived = self._derived
         if derived.divisors is None:
             norms = self._filled_norms()
@@ -177,7 +177,7 @@ class Lookup(Tables):
 
 
 def cosine(a: Floats, b: Floats) -> Any:
-    """Return the cosine of two vectors, exactly 1 of equal ones; 0 if one is zero."""
+    """Return the cosine of two vectors: exactly 1 if they are equal, 0 if one is zero."""
     first, second = a.astype(np.float64), b.astype(np.float64)
     squares = (first @ first) * (second @ second)
     return a.dtype.type(first @ second / np.sqrt(squares) if squares > 0 else 0.0)

@@ -34,9 +34,9 @@ class Prediction(Lookup):
         With an encoder, a word is probable if it is frequent in the thinned text, if the context moves its
         posterior q little from its prior, and if q is near to the context words:
         p(w | context) ∝ p(w) · exp(−KL[q‖p(z | w)] − mean_j KL[q‖p(z | c_j)]), the terms of the objective
-        that a `densvec.BayesianSkipGram` is trained by. With context vectors, as a `densvec.SkipGram` has
-        them, the probabilities are gensim's: the softmax, over the vocabulary, of the product of a word's
-        context vector with the mean of the vectors of the words around it.
+        that a `densvec.BayesianSkipGram` is trained with. With context vectors, which a `densvec.SkipGram`
+        has, the probabilities are gensim's: the softmax, over the vocabulary, of the product of a word's
+        context vector with the mean of the surrounding words' vectors.
 
         Parameters
         ----------
@@ -45,9 +45,9 @@ class Prediction(Lookup):
         topn : int, optional
             How many words to return.
         sample : float, optional
-            Threshold above which frequent words were thinned in training; it matters with an encoder only.
+            Threshold above which frequent words were thinned in training; only used with an encoder.
         average : bool, optional
-            Whether to take the mean of the vectors around a word, or their sum; with context vectors only.
+            Whether to take the mean of the vectors around a word, or their sum; only used with context vectors.
 
         Returns
         -------

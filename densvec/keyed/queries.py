@@ -68,7 +68,7 @@ def _checked(item: Any, name: str) -> Any:
     if isinstance(item, KEY_TYPES) or _is_vector(item) or (isinstance(item, Gaussian) and not item.shape):
         return item
     refuse_bytes(item)
-    raise TypeError(f"{name} has an item that is no key, vector, Gaussian or (item, weight): {item!r}")
+    raise TypeError(f"{name} has an item that is not a key, vector, Gaussian or (item, weight): {item!r}")
 
 
 def _is_vector(item: Any) -> bool:

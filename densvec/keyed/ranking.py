@@ -1,4 +1,4 @@
-"""The best of many scores: of one query, and of many queries whose scores come by blocks."""
+"""The best of many scores: of one query, and of many queries whose scores arrive in blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["BestOfBlocks", "best"]
 Indices: TypeAlias = npt.NDArray[np.intp]
 
 _GROUP = 64
-"""Scores of which only the highest is looked at when a first limit is sought."""
+"""How many scores form a group, of which only the highest is looked at to find a first limit."""
 
 
 def best(scores: Floats, count: int) -> Indices:
@@ -101,7 +101,7 @@ class BestOfBlocks:
 def _reached(scores: Floats, count: int) -> Floats:
     """Return for each row a limit that its `count` highest scores reach, and few others.
 
-    It is the lowest of the `count` highest maxima of groups of scores: to find these takes a fifth of the time
+    It is the lowest of the `count` highest maxima of groups of scores: finding these takes a fifth of the time
     that finding the score itself would.
 
     Examples

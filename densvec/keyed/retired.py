@@ -1,4 +1,4 @@
-"""Names that gensim 4 removed or renamed: the old name says the new one."""
+"""Names that gensim 4 removed or renamed; using an old name gives the new one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REMOVED = {
     "get_keras_embedding": "vectors, to build the layer from",
     "syn1neg": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
     "syn1": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
-    "vectors_lockf": "a copy of the vectors that must not move: no word can be locked while others are trained",
+    "vectors_lockf": "a copy of the vectors that must not change: words cannot be locked while others are trained",
     "wv": "the object itself: it is the model's wv",
 }
 

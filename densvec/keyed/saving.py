@@ -57,11 +57,11 @@ class Files(Tables, Lifecycle):
         separately, sep_limit, pickle_protocol : optional
             Accepted as in gensim, without effect: there is one file, and no pickle in it.
         ignore : iterable of str, optional
-            What to leave out: ``"encoder"`` (which halves the file, and the loaded words know no posteriors),
+            What to leave out: ``"encoder"`` (which halves the file, but then nothing can be inferred from contexts),
             ``"log_variances"``, or attributes such as ``"count"``. Unknown names are ignored.
         dtype : {"float32", "float16", "int8"}, optional
             How tables are stored: as they are by default, or in half (``"float16"``) or a quarter (``"int8"``,
-            each row with a scale of its own) of the room. They are loaded as float32 again.
+            each row with its own scale) of the space. They are loaded as float32 again.
 
         Examples
         --------
@@ -94,8 +94,8 @@ class Files(Tables, Lifecycle):
         mmap : {None, "r", "c"}, optional
             Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
             processes, ``"c"`` copy-on-write. A mapped file must stay as it is: saving replaces files, which is
-            safe, but a file that is cut short in place (by ``cp`` over it, say) ends the process with a bus
-            error when a lost part is touched. Without `mmap`, nothing that happens to the file later matters.
+            safe, but if a file is truncated in place (by ``cp`` over it, say), touching a lost part ends the
+            process with a bus error. Without `mmap`, later changes to the file do not matter.
         max_bytes : int, optional
             How large the tables may be, checked before anything is unpacked; by default twenty times the size of
             a compressed file, or 64 MiB if that is more.
@@ -144,11 +144,11 @@ class Files(Tables, Lifecycle):
         encoding, unicode_errors : str, optional
             How words are decoded, as in ``bytes.decode``.
         limit : int, optional
-            How many vectors to read at most.
+            The most vectors to read.
         datatype : dtype, optional
             Type of the vectors in memory.
         no_header : bool, optional
-            Whether the first line is a vector already, as in GloVe's text files.
+            Whether the file starts with a vector rather than a header, as GloVe's text files do.
         variances : str or PathLike, optional
             A file of the same kind with each word's variance, one number (spherical) or D (diagonal). Without
             it only the means are known: cosine answers work, questions about densities do not.
@@ -235,14 +235,14 @@ class Files(Tables, Lifecycle):
         encoding: str = "utf8",
         unicode_errors: str = "strict",
     ) -> None:
-        r"""Take over the means that a file in the word2vec format has for words known here.
+        r"""Replace the means of known words by those in a file of the word2vec format.
 
         Parameters
         ----------
         fname : str or PathLike
             The file.
         lockf : float, optional
-            Accepted for compatibility with gensim: later training moves these means as it does all others.
+            Accepted for compatibility with gensim: later training changes these means like all others.
         binary : bool, optional
             Whether the file is binary.
         encoding, unicode_errors : str, optional
@@ -399,7 +399,7 @@ class Files(Tables, Lifecycle):
         if header.get("compact") is not None:
             tensors = compact.restored(tensors, header["compact"])
         means = tensor(tensors, "means", "f", (len(words), None))
-        parameters = header.get("parameters", header)  # a model's file has them apart
+        parameters = header.get("parameters", header)  # a model's file keeps them separately
         encoder = _restore_encoder(tensors)
         if encoder is not None and "residual" in parameters:
             encoder.residual = field(parameters, "residual", bool)
@@ -445,7 +445,7 @@ def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]]) -> Encoder | None:
 
 
 def _restore_reading(header: Mapping[str, Any], window: int) -> Reading:
-    """Return how the encoder reads; files from before it was written down have the paper's plain sum."""
+    """Return how the encoder reads; older files do not say, and have the paper's plain sum."""
     if header.get("reading") is None:
         return Reading(window)
     reading = field(header, "reading", dict)

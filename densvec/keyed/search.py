@@ -22,7 +22,7 @@ __all__ = ["Found", "Search"]
 Found: TypeAlias = list[tuple[str, float]]
 
 _SPARE = 10
-"""How many more candidates than asked for are scored again exactly, to put right what rounding misplaced."""
+"""How many more candidates than asked for are scored again exactly, to correct what rounding misplaced."""
 
 _BATCH = 512
 """Queries whose scores are computed together."""
@@ -66,8 +66,8 @@ class Search(Lookup):
         restrict_vocab : int, optional
             Search only the first rows; overrides `clip_start` and `clip_end`.
         indexer : object, optional
-            An index of all rows that is asked instead of comparing with each: one of :mod:`densvec.search`, made for
-            the same metric, or for cosine an object with ``most_similar(vector, topn)``, such as gensim's
+            An index of all rows to ask, instead of comparing with each row: one from :mod:`densvec.search`, made
+            for the same metric, or for cosine an object with ``most_similar(vector, topn)``, such as gensim's
             ``AnnoyIndexer``, whose answers are returned as they are.
         metric : str, optional
             ``"cosine"``, ``"kl"`` (score −KL[query‖key]), ``"reverse_kl"``, ``"jeffreys"``,
@@ -167,7 +167,7 @@ class Search(Lookup):
     def similar_by_word(
         self, word: Any, topn: int | None = 10, restrict_vocab: int | None = None, *, metric: str = "cosine"
     ) -> Any:
-        """Find the keys most similar to one word: another name of :meth:`similar_by_key`.
+        """Find the keys most similar to one word: another name for :meth:`similar_by_key`.
 
         Examples
         --------
@@ -343,7 +343,7 @@ class Search(Lookup):
         return answers
 
     def _cosine_blocks(self, items: list[Any], stop: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield the cosines of several items with all rows, by blocks of these."""
+        """Yield the cosines of several items with all rows, in blocks of rows."""
         vectors = np.array([unit(self._vector_of(item)) for item in items], dtype=self.vectors.dtype)
         divisors = self._divisors()
         for rows in row_blocks(0, stop, len(items), _BLOCK_ENTRIES):

@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 _CONTROLS = 60
-"""Words of like frequency whose occurrences tell how far those of any word fall apart."""
+"""How many words of like frequency to compare with: their occurrences show how much any word's vary."""
 
 _COMPARED = 200
-"""Occurrences of a word that are looked at to see how far they fall apart."""
+"""The most occurrences of a word that are looked at to see how much they vary."""
 
 _FEWEST = 10
 """A sense has at least this many occurrences."""
@@ -47,7 +47,7 @@ class Sense:
     share : float
         Share of the occurrences that have it.
     density : Gaussian
-        Mean of their posteriors, and how far they spread with their own variances.
+        The mean of their posteriors; its variance is their spread plus their own variances.
     nearest : list of (str, float)
         Words near this sense and not near the others, best first.
     examples : list of Occurrence
@@ -162,7 +162,7 @@ class SensesOfWords(Lookup):
         seed: int = 0,
         show_progress: bool | None = None,
     ) -> Senses:
-        """Find the senses of a word in a corpus; how many there are is found out, too.
+        """Find the senses of a word in a corpus, and how many there are.
 
         The word's occurrences are sampled and their posteriors inferred. They are split in two if they vary along
         one direction more than those of other words of like frequency do (at most the share `significance` of those
@@ -175,17 +175,17 @@ class SensesOfWords(Lookup):
         corpus : path, list of paths, or iterable of token lists
             Where to look; it is read once.
         max_occurrences : int, optional
-            How many occurrences to sample at most.
+            The most occurrences to sample.
         max_senses : int, optional
-            How many senses to find at most.
+            The most senses to find.
         significance : float, optional
-            How sure a split must be: the smaller, the fewer senses.
+            How certain a split must be: the smaller, the fewer senses.
         topn : int, optional
-            How many nearest words of each sense to give.
+            How many nearest words to list for each sense.
         examples : int, optional
-            How many typical occurrences of each.
+            How many typical occurrences to list for each sense.
         seed : int, optional
-            Of the samples and of the clustering.
+            Seeds the samples and the clustering.
         show_progress : bool or None, optional
             Whether to show a progress bar; None for only in a terminal.
 

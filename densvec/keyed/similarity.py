@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class Similarity(Lookup):
-    """Similarities and distances of keys that are named."""
+    """Similarities and distances between given keys."""
 
     def similarity(self, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
         """Return how similar two keys are: larger is more similar, by every metric.
@@ -143,7 +143,7 @@ class Similarity(Lookup):
         return sorted(zip(vectors @ centroid, known, strict=True), reverse=True)
 
     def doesnt_match(self, words: Iterable[Any]) -> Any:
-        """Return the key that goes least well with the others.
+        """Return the key that fits least well with the others.
 
         Examples
         --------

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["SUBWORDS", "SpellingModel", "Subwords", "ngrams"]
 
 SUBWORDS = "subwords."
-"""What the names of its arrays begin with, among the tensors of a file."""
+"""The prefix of its arrays' names among the tensors of a file."""
 
 _RIDGE = 0.5
 """Penalty of the regression, for rows of unit length: chosen on words held out of a model of wiki17m."""
 
 _RARITY = 0.25
-"""An n-gram counts with the number of words that have it to the power of minus this: stems more than endings."""
+"""An n-gram's weight is the number of words that have it, to the power of minus this: stems count more than endings."""
 
 _STEPS = 8
-"""Steps of the conjugate gradients; more change nothing on words held out."""
+"""Steps of conjugate gradients; more of them change nothing on held-out words."""
 
 _HELD_OUT = 20
-"""One word in this many is held out to learn how far spelling leads."""
+"""One word in this many is held out, to learn how far spelling can be trusted."""
 
 
 def ngrams(word: str, shortest: int = 3, longest: int = 6) -> list[str]:
-    """Return the character n-grams of a word, its beginning and end being marked.
+    """Return the character n-grams of a word, with marks at its beginning and end.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def ngrams(word: str, shortest: int = 3, longest: int = 6) -> list[str]:
 
 @dataclass(frozen=True)
 class SpellingModel:
-    """What n-grams say of a word's density.
+    """What n-grams say about a word's density.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class SpellingModel:
         min_words: int,
         seed: int = 0,
     ) -> SpellingModel:
-        """Fit n-grams to densities by ridge regression; learn on words held out how far they lead."""
+        """Fit n-grams to densities by ridge regression; held-out words tell how far they can be trusted."""
         targets = np.concatenate([means, log_variances], axis=1).astype(np.float32)
         centre = targets.mean(axis=0)
         hashes, features, shares = _vocabulary(words, lengths, min_words)
@@ -97,7 +97,7 @@ class SpellingModel:
         size = means.shape[1]
         error = np.array([np.log(max(float(means.var()), 1e-12)), 0.0])
         if len(held) > 1:
-            # Words that took no part in the fit say how wrong it is; all words take part in the one that is kept.
+            # Words left out of a first fit say how wrong it is; the fit that is kept uses all words.
             guess = rows[held] @ _ridge(rows[kept], targets[kept] - centre) + centre
             wrong = ((guess[:, :size] - means[held]) ** 2).mean(axis=1, dtype=np.float64)
             known = _supported(features[held], _counts(features[kept])) * shares[held]
@@ -167,7 +167,7 @@ class Subwords(Lookup):
     def with_subwords(self, min_n: int = 3, max_n: int = 6, min_words: int = 2, *, seed: int = 0) -> Any:
         """Return these densities with a model of spelling, so that unknown words can have a density too.
 
-        Hashed character n-grams, as fastText's, are fitted to the means and log-variances of the known words
+        Hashed character n-grams, like fastText's, are fitted to the means and log-variances of the known words
         by ridge regression. Nothing else changes: the tables are shared, an unknown word is a KeyError as
         before, and :meth:`density_from_spelling` is what to ask. Saving stores the n-grams in the same file.
 
@@ -178,7 +178,7 @@ class Subwords(Lookup):
         min_words : int, optional
             An n-gram must occur in this many known words; more make the file smaller.
         seed : int, optional
-            Of the choice of words that are held out to learn how far spelling leads.
+            Seeds the choice of the words that are held out.
 
         Returns
         -------
@@ -219,8 +219,8 @@ class Subwords(Lookup):
     def density_from_spelling(self, word_or_words: str | Iterable[str]) -> Gaussian:
         """Return the density of a word by its spelling alone, known or not; of several as a batch.
 
-        It is the wider the less the spelling says: the variance grows by how wrong the means of known words
-        were guessed when they were held out, given how many known words have their n-grams.
+        The less the spelling says, the wider the density: the variance grows by the error with which the means of
+        held-out words were guessed, given how many known words share their n-grams.
 
         Examples
         --------

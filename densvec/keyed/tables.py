@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ENCODER", "Derived", "Tables"]
 
 ENCODER = "encoder."
-"""What the names of the encoder's arrays begin with, among those of all tables."""
+"""The prefix of the names of the encoder's arrays, among those of all tables."""
 
 _LOCKED = frozenset(
     {
@@ -110,7 +110,7 @@ class Tables(Keys):
         window: int = 5,
         index: dict[str, int] | None = None,
     ) -> Self:
-        """Return the words of given arrays, which are taken over, not copied.
+        """Return an object made of the given arrays, which are used as they are, not copied.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Tables(Keys):
         context_vectors : numpy.ndarray, shape (V, D), optional
             What stands for a word when it is the context of another.
         attributes : mapping of str to numpy.ndarray, optional
-            Attributes of the words, such as ``"count"``. Without any, counts tell the order of the rows.
+            Attributes of the words, such as ``"count"``. Without any, counts reflect the order of the rows.
         window : int, optional
             How many tokens on each side are a word's context in a sentence.
         index : dict, optional
@@ -170,8 +170,8 @@ class Tables(Keys):
         made.expandos = given
         return made
 
-    # A model that is trained works on the tables of its ``wv`` themselves. To replace them, or the keys, would
-    # leave it training arrays that nobody sees; whoever only reads them, or writes into them, does no harm.
+    # Training works directly on the tables of ``wv``. Replacing them, or the keys, would leave it training arrays
+    # that nobody sees; reading them, or writing into them, does no harm.
 
     _in_training: int = 0  # the id of the object while it is trained: a copy of it is free
 
@@ -231,7 +231,7 @@ class Tables(Keys):
 
     @property
     def _whole(self) -> KeyedDensities:
-        """The object as what it is: its parts are only ever used together."""
+        """The object as a whole, since its parts are only used together."""
         return self  # type: ignore[return-value]
 
     # Tables. Assigning one forgets what was derived from it; whoever writes into one calls
@@ -303,7 +303,7 @@ class Tables(Keys):
 
     @property
     def norms(self) -> Floats | None:
-        """Length of every mean, or None until something needed it.
+        """Length of every mean; None until it is first needed.
 
         Setting None forgets everything that was derived from the tables.
 
@@ -341,7 +341,7 @@ class Tables(Keys):
         self._filled_norms()
 
     def _filled_norms(self) -> Floats:
-        """Return the norms, computed if need be."""
+        """Return the norms, computed if necessary."""
         derived = self._derived  # another thread may replace it
         if derived.norms is None:
             norms = np.empty(len(self.vectors), dtype=np.float64)
@@ -367,9 +367,9 @@ class Tables(Keys):
             return self.vectors / self._filled_norms()[:, None]
 
     def unit_normalize_all(self) -> None:
-        """Scale every mean to unit length, in place; its density shrinks or grows with it.
+        """Scale every mean to unit length, in place, and its density with it.
 
-        Training cannot sensibly go on after it.
+        Further training makes no sense after this.
 
         Examples
         --------

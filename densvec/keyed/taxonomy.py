@@ -21,7 +21,7 @@ class Taxonomy:
     ----------
     words : tuple of str
     parents : tuple of (str or None)
-        What each word stands under; None at the top.
+        The word that each word stands under; None at the top.
     scores : tuple of (float or None)
         How far each word is a kind of its parent.
 
@@ -49,11 +49,11 @@ class Taxonomy:
         return self.parents[self.words.index(word)]
 
     def children(self, word: str | None) -> list[str]:
-        """Return the words right under a word; those at the top for None."""
+        """Return the words directly under a word; for None, those at the top."""
         return [child for child, parent in zip(self.words, self.parents, strict=True) if parent == word]
 
     def path(self, word: str) -> list[str]:
-        """Return a word and all that it stands under, up to the top."""
+        """Return a word and all words above it, up to the top."""
         path: list[str] = []
         above: str | None = word
         while above is not None:

@@ -1,4 +1,4 @@
-"""Texts as densities: the words of a sentence or paragraph combined, each counting for what it tells."""
+"""Texts as densities: the words of a sentence or paragraph combined, weighted by how much they say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from densvec.types import Floats
 __all__ = ["Texts"]
 
 _THINNING = 1e-5
-"""The threshold of the thinning whose probabilities weigh the words, a tenth of training's: chosen on halves of
+"""The threshold for thinning whose probabilities are the words' weights, a tenth of training's. Chosen on halves of
 paragraphs of wiki17m."""
 
 _SIF = 1e-3
@@ -37,15 +37,15 @@ class Texts(Lookup):
         Parameters
         ----------
         text : str, sequence of str, or sequence of these
-            Tokens, or a string of them separated by white space; of several texts (a list of lists, or of
-            strings with blanks) the densities come as a batch. Unknown words are left out.
+            Tokens, or a string of them separated by white space. Several texts (a list of lists, or of strings
+            with spaces) give a batch of densities. Unknown words are left out.
         weights : {"thinning", "sif", "none"} or sequence of float, optional
             How much each word counts. ``"thinning"``: the probability of staying in text that is thinned ten
             times as strongly as training thins it. ``"sif"``: smooth inverse frequency, a/(a + p) with
             a = .001 (Arora et al., 2017). ``"none"``: all the same. Or one number for each row of the vocabulary.
         in_context : bool, optional
-            Whether the words' posteriors are combined instead of their priors. Slower, and on paragraphs it
-            finds less: the context is in the text already.
+            Whether to combine the words' posteriors instead of their priors. This is slower, and finds fewer
+            paragraphs again: their context is part of the text already.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Texts(Lookup):
         weights: str | Sequence[float] = "thinning",
         in_context: bool = False,
     ) -> Any:
-        """Return how similar two texts are, or two lists of texts, each with each.
+        """Return how similar two texts are, or each text of one list to each of another.
 
         Parameters
         ----------

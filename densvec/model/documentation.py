@@ -1,4 +1,4 @@
-"""Docstrings of models: what they share is written once, and filled in where a class does not say otherwise."""
+"""Docstrings of models: shared text is written once, and filled in where a class has none of its own."""
 
 from __future__ import annotations
 

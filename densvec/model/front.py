@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class DensityModel(VocabularyBuilding, Training, Saving):
-    """A model that is constructed, trained, asked and saved as gensim's Word2Vec is.
+    """A model that is constructed, trained, queried and saved like gensim's Word2Vec.
 
     Its parts are in files of their own: `state` (attributes, and what a subclass defines), `parameters`,
     `layout`, `vocabulary`, `training` and `files`. A subclass inherits from a dataclass with its own parameters
@@ -34,7 +34,7 @@ class DensityModel(VocabularyBuilding, Training, Saving):
     trim_rule : callable, optional
         ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
     callbacks : iterable
-        Objects with hooks, see `densvec.callbacks`; also used by ``train()``.
+        Objects with hooks, see `densvec.callbacks`; ``train()`` uses them too.
     distributed : bool, optional
         Whether to train together with the other processes that torchrun started; by default if there are any. See
         `densvec.distributed`.
@@ -54,7 +54,7 @@ class DensityModel(VocabularyBuilding, Training, Saving):
         if sentences is None and corpus_file is None:
             if trim_rule is not None:
                 logger.warning(
-                    "trim_rule is used by build_vocab only and is not stored: without sentences it is ignored"
+                    "trim_rule is only used by build_vocab and is not stored: without sentences it is ignored"
                 )
             return
         self._on_all_ranks(lambda: check_sources(sentences, corpus_file, passes=self.epochs + 1))
@@ -68,7 +68,7 @@ class DensityModel(VocabularyBuilding, Training, Saving):
     def init_sims(self, replace: bool = False) -> None:
         """Warn, as gensim 4 does, that this is not needed; ``replace`` scales the means to unit length."""
         warnings.warn(
-            "init_sims() is not needed any more: norms are computed when they are asked for",
+            "init_sims() is no longer needed: norms are computed when they are first used",
             DeprecationWarning,
             stacklevel=2,
         )

@@ -30,13 +30,13 @@ __all__ = [
 
 Array: TypeAlias = npt.NDArray[Any]
 
-#: Makes an array of a shape, as training starts from.
+#: Makes an array of a shape, from which training starts.
 Start: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Array]
 
 #: Makes the rows of new words in a table: called with its layout, a generator, how many, and the table.
 Grow: TypeAlias = Callable[["TableLayout", np.random.Generator, int, Array], Array]
 
-#: What the names of the optimiser's arrays begin with; those of ``wv`` have the other names.
+#: The prefix of the names of the optimiser's arrays, which those of ``wv`` do not have.
 STATE = "training."
 
 
@@ -79,7 +79,7 @@ class TableLayout:
     name : str
         What it is called in a file: ``"means"``, ``"encoder.mean_head"``, ``"training.adam_steps"``.
     shape : tuple of int
-        Its shape; of one row, if each word has one.
+        Its shape; that of one row, if each word has a row.
     per_word : bool
         Whether each word has a row.
     start : callable
@@ -89,7 +89,7 @@ class TableLayout:
     dtype : type
         Type of its numbers.
     group : str, optional
-        Under which name its bytes are counted; its own by default.
+        The name under which its bytes are counted; its own by default.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Layout:
     def check(self, tensors: Mapping[str, Array], words: int) -> None:
         """Raise ValueError unless a file's tensors have the shapes and types of this layout.
 
-        The optimiser's are there all together or not at all, apart from those that files did not hold always.
+        The optimiser's are all there or none is, except for those that older files lack.
         """
         trained = any(name.startswith(STATE) for name in tensors)
         for table in self:
@@ -179,10 +179,10 @@ class Layout:
 #: Sums of squares, means of them, and the number of steps taken: never below 0.
 _SQUARES_AND_STEPS = (STATE + "embedding_squares", STATE + "adam_second.", STATE + "adam_steps")
 
-#: Files written before this was kept lack it; training then starts it anew.
+#: Older files lack these; training then starts them afresh.
 _LATER = frozenset({STATE + "typical_word"})
 
 
 def writable(array: Array) -> Array:
-    """Return an array that can be trained in place: itself, or a copy of what a file is mapped to."""
+    """Return an array that can be trained in place: itself, or a copy of a mapped file's."""
     return np.require(array, requirements=["C", "W"])

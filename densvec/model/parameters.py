@@ -92,7 +92,7 @@ def rates_of(kind: type[Any]) -> Any:
 
 
 def anything(default: Any) -> Any:
-    """Declare what is kept as it is given."""
+    """Declare a parameter that is kept as given."""
     return parameter(default, lambda name, value: _plain(value))
 
 
@@ -100,7 +100,7 @@ def anything(default: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of NumPy's as Python's, which JSON can hold."""
+    """Return a NumPy number as a Python one, which JSON can hold."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -128,7 +128,7 @@ def _exponent(name: str, value: Any) -> Any:
 
 
 def _only(accepted: bool, why: str) -> Check:
-    """Return the check of a switch of gensim's that has only one meaningful position here."""
+    """Return the check of a gensim switch that only has one meaningful setting here."""
 
     def check(name: str, value: Any) -> Any:
         if bool(value) is not accepted:
@@ -163,15 +163,15 @@ class SharedParameters:
     min_count : int
         Ignore words that occur fewer times.
     max_vocab_size : int, optional
-        Bound the memory of counting, by dropping rare words on the way.
+        Bound the memory of counting by dropping rare words on the way.
     sample : float or "auto"
-        Threshold above which frequent words are thinned; "auto" takes one that suits the size of the text,
+        Threshold above which frequent words are thinned; "auto" picks one that suits the size of the text,
         `densvec.text.thinning.auto_sample`.
     seed : int
         Seed of everything random. With ``workers=1`` the same seed and corpus give the same bits; several
         workers write to the same tables without waiting for each other.
     workers : int, optional
-        Threads; by default all cores that the process may use.
+        Number of threads; by default one for each core that the process may use.
     min_alpha : float
         Learning rate at the end; it falls linearly with the words read.
     sg, hs, null_word, cbow_mean, hashfxn, compute_loss
@@ -187,7 +187,7 @@ class SharedParameters:
     batch_words : int
         Words of a chunk, the unit of work and of randomness.
     comment : str, optional
-        Stored and saved, nothing else.
+        Any remark; saved with the model, and otherwise unused.
     max_final_vocab : int, optional
         Keep at most this many words, by raising ``min_count``.
     shrink_windows : bool
@@ -199,7 +199,7 @@ class SharedParameters:
     device : str, optional
         None or "cpu".
     show_progress : bool, optional
-        Draw a progress bar; by default in terminals and notebooks only.
+        Draw a progress bar; by default only in terminals and notebooks.
     """
 
     vector_size: int = whole(100, least=1)
@@ -249,7 +249,7 @@ class SharedParameters:
         return cls.__dataclass_fields__[name].metadata["check"](name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; a parameter is checked, whenever it is set."""
+        """Set an attribute; a parameter is checked whenever it is set."""
         is_parameter = name in self.__dataclass_fields__
         super().__setattr__(name, self.check_parameter(name, value) if is_parameter else value)
 

@@ -38,7 +38,7 @@ class Saving(ModelState):
         ignore: Iterable[str] = frozenset(),
         pickle_protocol: int | None = None,
     ) -> None:
-        """Save the model, so that `load` gives it back and ``train()`` goes on where it was.
+        """Save the model, so that `load` restores it and ``train()`` goes on where it stopped.
 
         The file is written whole or not at all. It may be called from a callback, during training. Saving a
         loaded model again gives the same bytes.
@@ -46,12 +46,12 @@ class Saving(ModelState):
         Parameters
         ----------
         fname : str, PathLike or binary file
-            Where to: a path, or what smart_open can write.
+            A path, or what smart_open can write.
         separately, sep_limit, pickle_protocol : optional
             Accepted as in gensim, without effect: there is one file, and no pickle in it.
         ignore : iterable of str, optional
-            What to leave out: ``"training"`` (the optimiser's state, without which training can go on, but
-            not exactly), ``"raw_vocabulary"``, or attributes of words. Unknown names are ignored.
+            What to leave out: ``"training"`` (the optimiser's state; without it, training can go on, but not
+            exactly), ``"raw_vocabulary"``, or attributes of words. Unknown names are ignored.
 
         Examples
         --------
@@ -90,7 +90,7 @@ class Saving(ModelState):
         mmap : {None, "r", "c"}
             Map the tables into memory instead of reading them: ``"r"`` read-only and shared between
             processes, ``"c"`` private changes. A mapped model copies its tables when it is trained. A mapped
-            file must not be cut short in place, see `KeyedDensities.load`.
+            file must not be truncated in place, see `KeyedDensities.load`.
         max_bytes : int, optional
             How large the tables may be, checked before anything is unpacked; by default twenty times the size of
             a compressed file, or 64 MiB if that is more.
@@ -153,7 +153,7 @@ class Saving(ModelState):
         counters = field(header, "counters", dict)
         for name in COUNTERS:
             setattr(model, name, field(counters, name, type(getattr(model, name)), minimum=0))
-        field(counters, "epochs_trained", int, minimum=0)  # for readers of the header: the run knows them too
+        field(counters, "epochs_trained", int, minimum=0)  # for readers of the header; the run has them too
         losses = [_restore_loss(entry) for entry in field(header, "loss_history", list)]
         model.lifecycle_events = _optional(header, "lifecycle_events", list)
         run = _optional(header, "run", dict)
@@ -258,14 +258,14 @@ def _restore_run(run: dict[str, Any], losses: list[EpochLoss]) -> Run:
 
 
 def _check_shared(shared: dict[str, Any]) -> None:
-    """Check what several processes have trained of an epoch."""
+    """Check the record of what several processes have trained of an epoch."""
     ledger = field(shared, "ledger", dict)
     numbers = [*field(ledger, "done", list), *field(ledger, "begun", dict).values()]
     if not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError(f"the header's pieces of an epoch are not counted: {str(numbers)[:80]}")
+        raise ValueError(f"the header's counts of the pieces of an epoch are wrong: {str(numbers)[:80]}")
     if not all(piece.isascii() and piece.isdigit() for piece in ledger["begun"]):
         raise ValueError(
-            f"the header's pieces of an epoch are not numbered: {str(list(ledger['begun']))[:80]}"
+            f"the header's numbers of the pieces of an epoch are wrong: {str(list(ledger['begun']))[:80]}"
         )
     corpus = field(shared, "corpus", dict)
     for name in ("shares",) if "shares" in corpus else ("pieces", "bytes"):

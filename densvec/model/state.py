@@ -37,9 +37,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def alone(method: F) -> F:
-    """Let a method that changes a model run alone: not while the model is trained, nor beside another such method.
+    """Let a method that changes a model run alone: not during training, nor together with another such method.
 
-    Signals wait, so that no change is left half done; what takes long lets them in by `signals.undeferred`.
+    Signals wait, so that no change is left half done; what takes long lets them in with `signals.undeferred`.
     """
 
     @functools.wraps(method)
@@ -84,7 +84,7 @@ class ModelState(SharedParameters, Lifecycle):
         self._lock = OwnLock()  # held while what is saved with a model changes as a whole, or is saved
         self._loop: Loop | None = None  # while training
         self._optimiser_state: dict[str, Array] | None = None
-        self._state_words: list[str] = []  # whose rows the optimiser's state has
+        self._state_words: list[str] = []  # the words whose rows the optimiser's state has
         self._constructor_callbacks: tuple[Any, ...] = ()
         self._provenance: dict[str, Any] | None = None
 
@@ -126,9 +126,9 @@ class ModelState(SharedParameters, Lifecycle):
         self._recorded = None if paths is None else (paths, fingerprint(paths))
 
     def _recorded_corpus(self) -> str | list[str] | None:
-        """Return the file that a loaded model was trained on; RuntimeError if it is not that file any more.
+        """Return the file that a loaded model was trained on; RuntimeError if it is no longer that file.
 
-        A model's file may come from anyone and name any file: one that is not as recorded is not read.
+        A model's file may come from anyone and name any file: it is only read if it is as recorded.
         """
         if self._recorded is None:
             return None
@@ -148,7 +148,7 @@ class ModelState(SharedParameters, Lifecycle):
 
     @property
     def loss_history(self) -> list[EpochLoss]:
-        """What each of these epochs gave: a copy, for the entries never change.
+        """The losses of each of these epochs; a copy.
 
         Examples
         --------
@@ -163,7 +163,7 @@ class ModelState(SharedParameters, Lifecycle):
     def raw_vocab(self) -> dict[str, int]:
         """The counts of all words, rare ones included, as long as they are kept.
 
-        The words become strings when this is first asked for.
+        The words become strings when this is first used.
 
         Examples
         --------
@@ -190,7 +190,7 @@ class ModelState(SharedParameters, Lifecycle):
     def _fit_tables(self) -> None:
         """Give every table the type of the layout, and the optimiser's state a row for every word that there is.
 
-        Words can be added to ``wv``, taken from it and sorted, and its tables replaced, without the model's knowledge.
+        Words can be added to ``wv``, removed and sorted, and its tables replaced, without the model knowing.
         """
         types = {table.name: table.dtype for table in self.layout()}
         arrays = self._arrays()
@@ -200,7 +200,7 @@ class ModelState(SharedParameters, Lifecycle):
             rows = {word: row for row, word in enumerate(self._state_words)}
             old = np.array([rows.get(word, -1) for word in words], np.intp)
             logger.info(
-                "the words have changed since they were trained: %i of %i have no optimiser's state yet",
+                "the words have changed since they were trained: %i of %i have no optimiser state yet",
                 np.count_nonzero(old < 0),
                 len(words),
             )
@@ -227,7 +227,7 @@ class ModelState(SharedParameters, Lifecycle):
     # What may happen at the same time.
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, unless it would not go together with the others."""
+        """Set an attribute, unless it would not fit the others."""
         if name == "wv" and self.__dict__.get("_loop") is not None:
             raise RuntimeError("wv cannot be replaced while the model is trained: do it after train()")
         if name in self.__dataclass_fields__ and "wv" in self.__dict__:
@@ -236,7 +236,7 @@ class ModelState(SharedParameters, Lifecycle):
             super().__setattr__(name, value)
 
     def _change_parameter(self, name: str, value: Any) -> None:
-        """Change a parameter of a model that is there already."""
+        """Change a parameter of an existing model."""
         old, shapes = getattr(self, name), self._shapes()
         super().__setattr__(name, value)
         if getattr(self, name) == old:
@@ -260,7 +260,7 @@ class ModelState(SharedParameters, Lifecycle):
             self.layer1_size = self.vector_size
 
     def _shapes(self) -> tuple[Any, ...]:
-        """Return what the parameters say of the tables."""
+        """Return what the parameters say about the tables."""
         tables = tuple((table.name, table.full_shape(1)) for table in self.layout())
         return tables, getattr(self, "residual", None)
 
@@ -268,7 +268,9 @@ class ModelState(SharedParameters, Lifecycle):
     def _alone(self, action: str) -> Iterator[None]:
         """Refuse what would change the model while it is trained, or while another thread changes it."""
         mine = (threading.current_thread(), action)
-        theirs = self.__dict__.setdefault("_occupied", mine)  # in one step: no two threads get theirs
+        theirs = self.__dict__.setdefault(
+            "_occupied", mine
+        )  # in one step, so that only one thread can get it
         if (
             theirs is not mine and not theirs[0].is_alive()
         ):  # a thread of the process that this one was forked from
@@ -286,7 +288,7 @@ class ModelState(SharedParameters, Lifecycle):
                 else "by this very call, from one of its callbacks"
             )
             raise RuntimeError(
-                f"{action}() cannot be called while {other}() is under way {where}: wait until it has ended"
+                f"{action}() cannot be called while {other}() is running {where}: wait until it has finished"
             )
         try:
             yield
@@ -295,7 +297,7 @@ class ModelState(SharedParameters, Lifecycle):
 
     @contextmanager
     def _standstill(self) -> Iterator[None]:
-        """Stand between two chunks, everything up to date, if the model is being trained; signals wait."""
+        """If the model is being trained, stop between two chunks with everything up to date; signals wait."""
         with signals.deferred(), self._lock:
             loop = self._loop
             with nullcontext() if loop is None else loop.gate.pause():
@@ -305,7 +307,7 @@ class ModelState(SharedParameters, Lifecycle):
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        """Stand still for something that a signal may interrupt."""
+        """Pause for something that a signal may interrupt."""
         with self._standstill():
             if self._loop is not None:
                 self._loop.backend.agree()
@@ -324,14 +326,14 @@ class ModelState(SharedParameters, Lifecycle):
         self._optimiser_state = loop.backend.state() or None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Let copies be models that nobody trains."""
+        """Copy the state of a model that is not being trained."""
         with self._standstill():
             return {
                 name: value for name, value in self.__dict__.items() if name not in ("_occupied", "_loop")
             } | {"_loop": None}
 
     def _ranks(self) -> Any:
-        """Return the processes that the model is trained by together, None if this is the only one."""
+        """Return the processes that train the model together; None if this is the only one."""
         if self.distributed is False or not launched():
             if self.distributed:
                 raise RuntimeError(
@@ -347,7 +349,7 @@ class ModelState(SharedParameters, Lifecycle):
         return ranks is None or bool(ranks.is_main)
 
     def _on_all_ranks(self, check: Callable[[], None]) -> None:
-        """Check something; what is wrong with it on one rank is raised on all."""
+        """Check something; an error on one rank is raised on all."""
         ranks = self._ranks()
         check() if ranks is None else ranks.together(check)
 
@@ -383,10 +385,10 @@ class ModelState(SharedParameters, Lifecycle):
         raise TypeError(f"the words of a {type(self).__name__} are in its wv: ask {key!r} in model.wv")
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only for names that are not there; those that older scripts use get a hint.
+        # Only reached for unknown names; those that older scripts use get a hint.
         if name in _MOVED:
             raise AttributeError(
-                f"{type(self).__name__} has no attribute {name!r}, as gensim since its version 4: use "
+                f"{type(self).__name__} has no attribute {name!r}, as in gensim since version 4: use "
                 f"{_MOVED[name]}"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -401,7 +403,7 @@ _MOVED = {
     "syn0": "wv.vectors",
     "syn1": "wv.encoder, which stands for the second table; that of a SkipGram is wv.context_vectors",
     "syn1neg": "wv.encoder, which stands for the second table; that of a SkipGram is wv.context_vectors",
-    "vectors_lockf": "a copy of the vectors that must not move: no word can be locked while others are trained",
+    "vectors_lockf": "a copy of the vectors that must not change: words cannot be locked while others are trained",
     "syn0norm": "wv.get_normed_vectors()",
     "index2word": "wv.index_to_key",
     **{

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Training(ModelState):
-    """The methods that train a model and say how it went."""
+    """The methods that train a model and report its losses."""
 
     @alone
     def train(
@@ -70,8 +70,8 @@ class Training(ModelState):
         corpus_file : path or list of paths, optional
             a file with one sentence per line, a directory of them, a pattern such as ``"texts/*.gz"``, or a list.
         total_examples, total_words : int, optional
-            Sentences or raw words of the corpus, by which the learning rate falls; one is needed with a
-            corpus.
+            Number of sentences or raw words of the corpus, by which the learning rate falls; one of them is needed
+            with a corpus.
         epochs : int, optional
             Passes over the corpus; needed with a corpus.
         start_alpha, end_alpha : float, optional
@@ -84,7 +84,7 @@ class Training(ModelState):
             Objects with hooks, see `densvec.callbacks`; by default those given to the constructor.
         resume : bool
             Complete the model's own epochs, as without arguments, but on the corpus given: for a re-loaded
-            model whose corpus was no file.
+            model whose corpus was not a file.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class Training(ModelState):
     def get_latest_training_loss(self) -> float:
         """Return the mean loss per centre word of the current epoch, or of the latest one between runs.
 
-        Unlike gensim's it is computed in double precision, always, and it is comparable between runs and
+        Unlike gensim's, it is always computed in double precision, and can be compared between runs and
         corpora. `loss_history` has all epochs. 0.0 before any training.
 
         Examples
@@ -174,11 +174,11 @@ class Training(ModelState):
         total_words: int | None,
         epochs: int | None,
     ) -> Run:
-        """Return a run over the corpus given: gensim's call."""
+        """Return a run over the given corpus, as gensim's call asks for."""
         self._on_all_ranks(lambda: check_sources(sentences, corpus_file, passes=epochs or 1))
         if total_words is None and total_examples is None:
             raise ValueError(
-                "give total_examples or total_words, by which the learning rate falls; for the corpus that "
+                "give total_examples or total_words, which the learning rate depends on; for the corpus that "
                 "the vocabulary was built from, total_examples=model.corpus_count"
             )
         if epochs is None or epochs <= 0:
@@ -255,7 +255,7 @@ class Training(ModelState):
                     tally = loop.epoch(on_chunk)
                     with self._standstill():
                         loss = run.complete_epoch()
-                        if several and last_good.due():  # only here ranks have one position
+                        if several and last_good.due():  # only here do all ranks have the same position
                             last_good.take(self._arrays())
                     progress.epoch(loss, tally)
                     self._warn_of_nothing(loss)

@@ -22,7 +22,7 @@ __all__ = ["VocabularyBuilding", "check_sources"]
 
 logger = logging.getLogger(__name__)
 
-#: Bytes that a word takes in the vocabulary: its string, its entries in the list and in the dictionary.
+#: Bytes that a word takes in the vocabulary: its string, and its entries in the list and the dictionary.
 WORD_BYTES = 200
 
 
@@ -63,14 +63,14 @@ class VocabularyBuilding(ModelState):
             Add the words of the corpus to those that the model knows. Known words keep their densities and
             their rows; new ones start from the average word; the counts are those of all corpora together.
         progress_per : int
-            Log progress about once in this many sentences.
+            Log progress about once every this many sentences.
         keep_raw_vocab : bool
             Keep the counts of all words in ``raw_vocab``.
         trim_rule : callable, optional
             Called as ``trim_rule(word, count, min_count)``; answers which words to keep by one of
             ``densvec.text.vocabulary.RULE_KEEP``, ``RULE_DISCARD`` and ``RULE_DEFAULT``. Not stored.
         **kwargs
-            ``min_count`` and ``sample``, given on to `prepare_vocab`.
+            ``min_count`` and ``sample``, passed on to `prepare_vocab`.
 
         Examples
         --------
@@ -127,7 +127,7 @@ class VocabularyBuilding(ModelState):
         if corpus_count is not None:
             corpus_count = check_whole("corpus_count", corpus_count, least=0, most=LARGEST)
         self._set_raw(RawVocabulary.from_frequencies(word_freq, corpus_count))
-        self.corpus_total_words = 0  # nobody has read the corpus: train() must be given its size
+        self.corpus_total_words = 0  # the corpus was not read: train() must be given its size
         self._corpus = (None, None)
         report = self.prepare_vocab(update=update, keep_raw_vocab=keep_raw_vocab, trim_rule=trim_rule)
         report["memory"] = self.estimate_memory(vocab_size=len(self.wv.index_to_key))["total"]
@@ -143,7 +143,7 @@ class VocabularyBuilding(ModelState):
         workers: int | None = None,
         trim_rule: TrimRule | None = None,
     ) -> tuple[int, int]:
-        """Count the words of a corpus into ``raw_vocab``; return its numbers of words and of sentences.
+        """Count the words of a corpus into ``raw_vocab``; return the numbers of its words and sentences.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class VocabularyBuilding(ModelState):
 
     @alone
     def init_weights(self) -> None:
-        """Put all tables at the start of training, forgetting what was trained."""
+        """Reset all tables to the start of training, forgetting what was trained."""
         self._set_arrays(self.layout().start(len(self.wv.index_to_key), np.random.default_rng(self.seed)))
         self._run = None
         self.min_alpha_yet_reached = float(self.alpha)
@@ -289,7 +289,7 @@ class VocabularyBuilding(ModelState):
 
     @alone
     def reset_from(self, other_model: VocabularyBuilding) -> None:
-        """Take over the vocabulary of another model, and start with fresh tables.
+        """Copy the vocabulary of another model, and start with fresh tables.
 
         Examples
         --------
@@ -341,16 +341,16 @@ class VocabularyBuilding(ModelState):
         self.wv.expandos["count"] = vocabulary.counts
         self._keep_sample(self._chosen_sample(vocabulary), self._auto_sample)
         keep = keep_probabilities(vocabulary.counts, self.sample)
-        self.wv.expandos["keep"] = keep.astype(np.float32)  # contexts are read by it
+        self.wv.expandos["keep"] = keep.astype(np.float32)  # contexts are read with it
         self.wv.allocate_vecattrs()  # other attributes have no value for new words yet
 
     def _keep_sample(self, sample: float, auto: bool) -> None:
-        """Set the threshold of thinning; if it was chosen for the text, another text may need another."""
+        """Set the threshold for thinning; if it was chosen to suit the text, another text may need another."""
         self.sample = sample
         self._auto_sample = auto
 
     def _chosen_sample(self, vocabulary: Vocabulary) -> float:
-        """Return the threshold of thinning: the one given, or, with "auto", the one that suits the text."""
+        """Return the threshold for thinning: the one given, or, with "auto", the one that suits the text."""
         if not self._auto_sample:
             return float(self.sample)
         sample = auto_sample(int(vocabulary.counts.sum()))

@@ -48,17 +48,17 @@ def plot_contexts(
         The word.
     contexts : mapping or iterable
         The contexts, each a token list or a string of tokens, or a pair of a sentence and the word's position in
-        it; as a mapping, each by the name that the legend is to give it.
+        it; or a mapping to these from the names to use in the legend.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
     neighbours : int, optional
         How many of the words nearest to each posterior to draw as landmarks.
     landmarks : iterable of str, optional
-        The words that may serve as landmarks; by default all but those of the contexts and other forms of the word.
+        The words that may be landmarks; by default all except those of the contexts and other forms of the word.
     radii : {"auto", "true", "scaled"}, optional
-        How large ellipses are: one standard deviation (``"true"``), or that of the prior times e to the half of the
-        change in entropy (``"scaled"``). Contexts of real text often change the variance by hundredths only: then
-        ``"auto"`` exaggerates. The picture says so.
+        How large ellipses are: one standard deviation (``"true"``), or that of the prior times e to the power of half
+        the change in entropy (``"scaled"``). In real text, contexts often change the variance only by hundredths; then
+        ``"auto"`` exaggerates, and the picture says so.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def plot_contexts(
     marks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
     prior = wv.density(word)
     posteriors = wv.infer_posteriors([(word, *context) for context in named.values()])
-    # The landmarks are the map, on which the posteriors travel.
+    # The landmarks are the map on which the posteriors move.
     travellers = [] if len(marks) > 2 else list(posteriors.mean)
     plane = Plane.fitted(np.array([prior.mean, *travellers, *(wv.density(marks).mean if marks else [])]))
     factors = entropy_factors(prior, posteriors, radii)
@@ -133,7 +133,7 @@ def plot_contexts(
 def _named_contexts(
     contexts: Mapping[str, Context] | Iterable[Context],
 ) -> dict[str, tuple[str | Sequence[str], int | None]]:
-    """Return (tokens, position or None) by name; a context without a name goes by its words."""
+    """Return (tokens, position or None) by name; a context without a name is named by its words."""
     if isinstance(contexts, str):
         raise TypeError(f"contexts={contexts!r} is one string: give a list of contexts")
     named = isinstance(contexts, Mapping)

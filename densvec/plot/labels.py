@@ -20,7 +20,7 @@ __all__ = ["Label", "place_labels"]
 # Where a label may go: directions from its point, the best first, at distances in points (1/72 inch).
 _DIRECTIONS = [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)]
 _DISTANCES = (5, 9, 14, 20, 28, 38, 50)
-_SWEEPS = 4  # how often each label may look for a better place
+_SWEEPS = 4  # how often each label may be moved to a better place
 _LEADER_FROM = 14  # from this distance on, a thin line joins a label to its point
 
 
@@ -91,7 +91,7 @@ def _write(ax: Axes, label: Label) -> Any:
 
 
 def _draw_leader(ax: Axes, label: Label, offset: Floats) -> None:
-    """Join a label that stands far off to its point."""
+    """Join a distant label to its point with a line."""
     style = {
         "arrowstyle": "-",
         "color": label.colour,

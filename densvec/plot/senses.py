@@ -29,11 +29,11 @@ def plot_senses(senses: Senses, ax: Axes | None = None, *, topn: int = 5) -> Axe
     Parameters
     ----------
     senses : Senses
-        What :meth:`KeyedDensities.senses` found.
+        The result of :meth:`KeyedDensities.senses`.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
     topn : int, optional
-        How many of the words that tell a sense from the others the legend gives.
+        How many of the words that distinguish a sense the legend lists.
 
     Examples
     --------

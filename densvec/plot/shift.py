@@ -1,4 +1,4 @@
-"""The way of a word between its neighbours, from one model to another."""
+"""How a word moves between its neighbours, from one model to another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plot_shift(
     Parameters
     ----------
     comparison : ModelComparison
-        What :func:`densvec.compare` found.
+        The result of :func:`densvec.compare`.
     word : str
         The word.
     ax : matplotlib Axes, optional

@@ -37,7 +37,7 @@ def rank_factors(wv: KeyedDensities, densities: Gaussian, radii: str) -> Floats 
 
 
 def entropy_factors(prior: Gaussian, posteriors: Gaussian, radii: str) -> Floats | None:
-    """Return what to multiply the radii of posteriors by: e to the half of what the entropy has changed by.
+    """Return what to multiply the radii of posteriors by: e to the power of half the change in entropy.
 
     None if they are to be drawn as they are.
     """
@@ -50,7 +50,7 @@ def entropy_factors(prior: Gaussian, posteriors: Gaussian, radii: str) -> Floats
 
 
 def note_radii(ax: Axes, text: str) -> None:
-    """Say in the picture that radii are not true."""
+    """Say in the picture that the radii are not to scale."""
     ax.text(0.01, 0.01, text, transform=ax.transAxes, fontsize=7, color="#666666", va="bottom")
 
 

@@ -21,12 +21,12 @@ _ROW = 0.26
 def plot_taxonomy(tree: Taxonomy, ax: Axes | None = None) -> Axes:
     """Draw a tree of words from left to right, the most general ones on the left.
 
-    The better a word is a kind of what it stands under, the stronger is the line between them.
+    The stronger the line, the better a word is a kind of the one it stands under.
 
     Parameters
     ----------
     tree : Taxonomy
-        What :meth:`KeyedDensities.taxonomy` found.
+        The result of :meth:`KeyedDensities.taxonomy`.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure, as high as the words need.
 
@@ -70,7 +70,7 @@ def plot_taxonomy(tree: Taxonomy, ax: Axes | None = None) -> Axes:
 
 
 def _heights(tree: Taxonomy) -> dict[str, float]:
-    """Return the row of each word: leaves one after another, the others in the middle of what they hold."""
+    """Return the row of each word: leaves one after another, the others in the middle of their children."""
     heights: dict[str, float] = {}
     rows = 0
     for _, word in reversed(list(tree.walk())):  # from the bottom up: children before their parents

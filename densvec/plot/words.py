@@ -31,13 +31,13 @@ def plot_words(
     wv : KeyedDensities
         With variances.
     words : iterable of str
-        The words, best between 2 and 20.
+        The words, ideally between 2 and 20.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
     radii : {"auto", "true", "scaled"}, optional
         How large ellipses are: one standard deviation (``"true"``), or exaggerated by the rank of the word's variance
-        among all words (``"scaled"``). Variances of real text often differ by hundredths only, so that true circles
-        look all alike: then ``"auto"`` exaggerates. The picture says so.
+        among all words (``"scaled"``). In real text, variances often differ only by hundredths, so that true
+        circles all look alike; then ``"auto"`` exaggerates, and the picture says so.
 
     Examples
     --------

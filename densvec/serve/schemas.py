@@ -29,7 +29,7 @@ class InContext(Question):
     """A word in its context, as ``wv.infer`` takes it, or a sentence with the word in double brackets."""
 
     word: str | None = Field(None, description="The word; not needed with `position` or `sentence`.")
-    context: Text | None = Field(None, description="Words, or a string of them separated by blanks.")
+    context: Text | None = Field(None, description="Words, or a string of them separated by spaces.")
     position: int | None = Field(
         None, description="Where the word stands in `context`, which then is its sentence."
     )

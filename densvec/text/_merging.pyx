@@ -1,4 +1,4 @@
-"""Counted words shared out by owner, and merged again by the owners, without a Python string for any."""
+"""Counted words divided among owners and merged by them, without making Python strings."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -20,7 +20,7 @@ import numpy as np
 
 
 cdef inline uint64_t stable_hash(const uint8_t *text, size_t length) noexcept nogil:
-    """FNV-1a: the same in every process, whatever the tables of words hash by."""
+    """FNV-1a: the same in every process, unlike the hashes of the word tables."""
     cdef uint64_t h = 0xCBF29CE484222325
     cdef size_t i
     for i in range(length):
@@ -55,7 +55,7 @@ cdef class OwnedWords:
         return self.table.size
 
     def add(self, bytes text not None, lengths, counts, firsts):
-        """Add words, one behind the other in UTF-8, with their lengths, counts and first places."""
+        """Add words, concatenated in UTF-8, with their lengths, counts and first positions."""
         cdef const int64_t[::1] length = np.ascontiguousarray(lengths, np.int64)
         cdef const int64_t[::1] count = np.ascontiguousarray(counts, np.int64)
         cdef const int64_t[::1] first = np.ascontiguousarray(firsts, np.int64)
@@ -92,7 +92,7 @@ cdef class OwnedWords:
             raise MemoryError(f"no memory for more than {self.table.size} words: set max_vocab_size")
 
     def at_least(self, int64_t min_count):
-        """Return the words that occur as often, as `add` takes them."""
+        """Return the words that occur at least this often, in the form that `add` takes."""
         values = self.frequencies()
         chosen = np.flatnonzero(values >= min_count)
         cdef const int64_t[::1] index = np.ascontiguousarray(chosen, np.int64)

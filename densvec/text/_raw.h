@@ -1,18 +1,18 @@
 /* Words and sentences of raw text: one pass over UTF-8, in pieces of any length.
  *
- * What comes out is tokenised text: words separated by a blank, sentences by a line end. What characters are is known
- * from pages of 256 of them, which Python fills from its own tables when a text first needs them.
+ * What comes out is tokenised text: words separated by a blank, sentences by a line end. The kinds of
+ * characters are kept in pages of 256, which Python fills from its own tables when a text first needs them.
  */
 #ifndef DENSVEC_RAW_H
 #define DENSVEC_RAW_H
 
 #include "_tokens.h"
 
-/* What a character can be. A joiner stands inside words only; a mark changes the letter before it. */
+/* What a character can be. A joiner only stands inside words; a mark modifies the letter before it. */
 enum { LETTER = 1, MARK = 2, DIGIT = 4, LOWERCASE = 8, SPACE = 16, SENTENCE_END = 32, JOINER = 64 };
 
 #define RAW_PAGES (0x110000 / 256)
-#define LONGEST_RAW_WORD 1000 /* bytes; what is longer is no word, and is cut */
+#define LONGEST_RAW_WORD 1000 /* bytes; anything longer is not a word, and is cut */
 
 typedef struct {
     uint8_t kind[256];
@@ -70,7 +70,7 @@ static int is_abbreviation(const uint8_t *word, size_t length, int letters) {
     return 0;
 }
 
-/* End the current word, if there is one: keep it, or take it back. */
+/* End the current word, if there is one: keep it or discard it. */
 static inline size_t end_word(RawState *s, uint8_t *out, size_t n) {
     if (!s->in_word) return n;
     s->in_word = 0;
@@ -100,17 +100,17 @@ static inline size_t begin_word(RawState *s, uint8_t *out, size_t n, int kind) {
 static inline void between_words(RawState *s, uint32_t c, int kind) {
     if (kind & SENTENCE_END) {
         s->mark = 1;
-        s->spaced = c >= 0x3000; /* the full stops of Chinese and Japanese need no blank after them */
+        s->spaced = c >= 0x3000; /* the full stops of Chinese and Japanese need no space after them */
     } else if (kind & SPACE) {
         s->spaced = 1;
         if (c == '\n' && (s->lines || s->line_ends)) s->due = 1;
-        if (c == '\n') s->lines = 1; /* how many more there are does not matter */
+        if (c == '\n') s->lines = 1; /* further ones make no difference */
     }
 }
 
-/* Tokenise text: [*p, end) is read, tokens are written to out[*n:], which needs room for twice as many bytes and 16.
+/* Tokenise text: [*p, end) is read, tokens are written to out[*n:], which needs room for twice as many bytes plus 16.
  *
- * Returns -1 when all was read, or the number of a page that is needed first; then it is to be called again. A
+ * Returns -1 when all was read, or the number of a page that it needs; fill it and call again. A
  * sequence that is not UTF-8 separates words; one that is cut off by `end` is left unread, unless the text is
  * `complete`. `invalid` counts the former. */
 static int tokenise_raw(RawState *s, const uint8_t **p, const uint8_t *end, uint8_t *out, size_t *size, int complete,
@@ -141,11 +141,11 @@ static int tokenise_raw(RawState *s, const uint8_t **p, const uint8_t *end, uint
         known = s->pages[c >> 8];
         if (!known) {
             page = (int)(c >> 8);
-            if (c == 0xFFFD) --*invalid; /* it will be met again */
+            if (c == 0xFFFD) --*invalid; /* it will be read again */
             break;
         }
         q += length;
-        if (c == 0xAD) continue; /* a soft hyphen is not there */
+        if (c == 0xAD) continue; /* a soft hyphen counts as nothing */
         kind = known->kind[c & 255];
         lowered = s->lower ? known->lower[c & 255] : c;
         if (s->in_word) {

@@ -1,4 +1,4 @@
-"""Raw text as tokenised text: words in lower case, a blank between them, a line for each sentence."""
+"""Raw text as tokenised text: words in lower case, separated by spaces, one sentence per line."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc
@@ -98,7 +98,7 @@ cdef class Tokenised:
 
     cdef RawState state
     cdef object file, source, output, count_invalid
-    cdef Py_ssize_t rest                # bytes at the front of `source` that were not tokenised yet
+    cdef Py_ssize_t rest                # bytes at the front of `source` that are not tokenised yet
     cdef size_t first, size             # output[first:size] is to be delivered; after `ready` it may change
     cdef int64_t invalid
     cdef bint ended
@@ -141,7 +141,7 @@ cdef class Tokenised:
         return b"".join(parts)
 
     cdef size_t ready(self):
-        """How far the output is final: the current word may still be taken back."""
+        """How far the output is final: the current word may still be discarded."""
         return self.state.before if self.state.in_word else self.size
 
     cdef int advance(self) except -1:
@@ -152,7 +152,7 @@ cdef class Tokenised:
         cdef const uint8_t *end
         cdef int page = 0
         cdef Py_ssize_t n = self.fill()
-        # All that is final was delivered: what is not moves to the front.
+        # Everything final has been delivered; the rest moves to the front.
         self.size -= self.first
         memmove(out, out + self.first, self.size)
         if self.state.in_word:
@@ -174,5 +174,5 @@ cdef class Tokenised:
         return 0
 
     cdef Py_ssize_t fill(self) except -1:
-        """Read bytes behind those that are left; return how many, 0 at the end."""
+        """Read bytes after those that are left; return how many, 0 at the end."""
         return read_into(self.file, memoryview(self.source)[self.rest: len(self.source) - 16])

@@ -38,7 +38,7 @@ cdef extern from "Python.h":
 
 logger = logging.getLogger(__name__)
 
-cdef Py_ssize_t AHEAD = 16      # tokens fetched from memory ahead of their use: each is an object of its own
+cdef Py_ssize_t AHEAD = 16      # tokens fetched from memory ahead of their use: each is a separate object
 
 
 cdef object as_tokens(object sentence):
@@ -47,7 +47,7 @@ cdef object as_tokens(object sentence):
 
 
 def warn_of_string(sentence):
-    """Warn of a sentence that is one string: its characters would be taken for words."""
+    """Warn about a sentence that is one string: its characters would be taken for words."""
     if isinstance(sentence, str):
         logger.warning(
             "Each sentence of the corpus should be a list of words, but the first one is a plain %s: its "
@@ -77,7 +77,7 @@ cdef bytes encoded(token, const HashKey *key, Word *word):
 
 
 cdef tuple unchanging(tokens, Py_ssize_t length):
-    """The tokens as a tuple, before the first of them runs code of its own, which could change the list."""
+    """The tokens as a tuple, taken before any of them can run code of its own that changes the list."""
     result = tuple(tokens)
     if len(result) < length:
         raise RuntimeError("a sentence of the corpus became shorter while it was read")
@@ -94,7 +94,7 @@ cdef class IntVector:
         free(self.data)
 
     cdef int reserve(self, Py_ssize_t more) except -1:
-        """Make room for `more` numbers behind the last."""
+        """Make room for `more` numbers after the last."""
         cdef Py_ssize_t capacity = self.size + more
         if capacity > self.capacity:
             capacity = max(capacity, 2 * self.capacity + 1024)
@@ -214,7 +214,7 @@ cdef class SentenceCounter:
     """
 
     cdef WordTable table
-    cdef dict others            # tokens that are no strings: [count, number of strings in the table before]
+    cdef dict others            # tokens that are not strings: [count, number of strings in the table before]
     cdef readonly int64_t words, examples, min_reduce
 
     def __cinit__(self):
@@ -271,7 +271,7 @@ cdef class SentenceCounter:
         return 0
 
     cdef int add_other(self, token) except -1:
-        """Count a token that is no ASCII string."""
+        """Count a token that is not an ASCII string."""
         cdef Word word
         if isinstance(token, str):
             _text = encoded(token, &self.table.key, &word)  # what the word points into

@@ -32,7 +32,7 @@ cdef int check_block_words(int64_t chunk_words) except -1
 
 
 cdef class TextBlock:
-    cdef uint8_t *data                      # with TOKEN_PADDING bytes behind it
+    cdef uint8_t *data                      # followed by TOKEN_PADDING bytes
     cdef Py_ssize_t size
     cdef bint newlines
     cdef int64_t max_sentence_length

@@ -17,7 +17,7 @@ MAX_SENTENCE_LENGTH = 10000
 cdef int64_t MOST_WORDS = 1000000000
 MAX_BLOCK_WORDS = MOST_WORDS
 
-# Python's own error handlers, which need no Python to be called for every byte that is not UTF-8.
+# Python's own error handlers, which are done natively instead of calling Python for every invalid byte.
 BUILTIN_HANDLERS = {
     codecs.lookup_error("replace"): REPAIR_REPLACE,
     codecs.lookup_error("ignore"): REPAIR_IGNORE,
@@ -121,7 +121,7 @@ cdef class TextReader:
     cdef int begin(self) except -1:
         """Begin to use the buffer, which only one caller at a time can do."""
         if self.busy:
-            raise RuntimeError("the text is being read already, by another thread or by what reads its file")
+            raise RuntimeError("the text is already being read, by another thread or from within its own file")
         self.busy = True
         return 0
 
@@ -175,7 +175,7 @@ cdef class TextReader:
         return block
 
     cdef bint fill(self) except -1:
-        """Read on behind `valid`; False when there is nothing left to read."""
+        """Read more after `valid`; False when there is nothing left to read."""
         cdef bint first = self.file is None
         PyErr_CheckSignals()
         if first:
@@ -242,7 +242,7 @@ cdef class TextReader:
         return read_into(self.file, view, self.name)
 
     cdef bint clip_lines(self, Py_ssize_t *n) noexcept:
-        """Cut the n bytes behind `stop` after the last line wanted; whether that was among them."""
+        """Cut the n bytes after `stop` at the end of the last line wanted; return whether that was among them."""
         cdef const uint8_t *p = self.data + self.stop
         cdef const uint8_t *end = p + n[0]
         while self.lines_left > 0:
@@ -266,7 +266,7 @@ cdef class TextReader:
         return 0
 
     cdef int repair(self, bint final) except -1:
-        """Make UTF-8 of data[valid:stop] as the error handler says."""
+        """Turn data[valid:stop] into UTF-8 as the error handler says."""
         cdef const uint8_t *p = self.data + self.valid
         cdef const uint8_t *end = self.data + self.stop
         cdef Py_ssize_t left = end - p, size, rest
@@ -303,7 +303,7 @@ cdef class TextReader:
         return 0
 
     cdef bytes repaired_by_handler(self, bytes text, bint final, Py_ssize_t *rest):
-        """Return text repaired by a handler written in Python, its last `rest` bytes being left for later."""
+        """Return text repaired by a handler written in Python; its last `rest` bytes are left for later."""
         cdef const uint8_t *begin = text
         cdef const uint8_t *end = begin + len(text)
         cdef const uint8_t *p = begin
@@ -333,7 +333,7 @@ cdef class TextReader:
             if not at < after <= len(text):
                 raise IndexError(
                     f"the error handler {self.errors!r} returned position {position} for bytes at {at} of "
-                    f"{len(text)}: it must lie behind them"
+                    f"{len(text)}: it must be after them"
                 )
             p = begin + after
         rest[0] = end - p
@@ -341,7 +341,7 @@ cdef class TextReader:
         return bytes(repaired)
 
     cdef int squeeze(self) noexcept:
-        """Leave one byte of each run of whitespace in the scanned text: words bound what a block keeps."""
+        """Leave one byte of each run of whitespace in the scanned text, so that only words count towards a block's size."""
         cdef const uint8_t *p = self.data + self.start
         cdef const uint8_t *end = self.data + self.position
         cdef uint8_t *out = self.data + self.start

@@ -82,8 +82,8 @@ static inline const uint8_t *word_end(const uint8_t *p, const uint8_t *end) {
 #endif
 }
 
-/* A word of a text, with what a table needs to find it. Its first sixteen bytes are kept as two numbers, zeros behind
- * a shorter word: nearly all words are compared by these, without a branch that depends on their length. */
+/* A word of a text, with what a table needs to find it. Its first sixteen bytes are kept as two numbers, padded with
+ * zeros: nearly all words are compared by these, without a branch that depends on their length. */
 typedef struct {
     const uint8_t *start;
     size_t length;
@@ -91,13 +91,12 @@ typedef struct {
     uint64_t hash; /* only places words in tables: nothing saved or seen depends on it, so machines may differ */
 } Word;
 
-/* What makes one table's hashes differ from another's: random, so that no text can be written whose words all fall
- * into the same place. */
+/* What makes one table's hashes differ from another's: random, so that nobody can write a text whose words all collide. */
 typedef struct {
     uint64_t low, high;
 } HashKey;
 
-/* Both halves of the product of two numbers, on top of each other. */
+/* Both halves of the product of two numbers, combined by exclusive or. */
 static inline uint64_t fold(uint64_t a, uint64_t b) {
 #if defined(__SIZEOF_INT128__)
     const unsigned __int128 product = (unsigned __int128)a * b;
@@ -136,7 +135,7 @@ static const uint64_t keep_bytes[17][2] = {
     {~0ULL, ~0ULL},
 };
 
-/* Words that differ only in zero bytes at their end have one hash: there are no more than sixteen of a kind. */
+/* Words that differ only in zero bytes at their end share a hash: at most sixteen such words can exist. */
 static inline void hash_short(Word *w, const HashKey *key) { w->hash = fold(w->low ^ key->low, w->high ^ key->high); }
 
 /* Fill in the numbers and the hash of a word whose start and length are known. */

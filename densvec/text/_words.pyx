@@ -36,7 +36,7 @@ cdef object values_of(const WordTable *table):
 
 
 cdef object values_of_words(const WordTable *table, words):
-    """Return the values of some words, 0 for those that a table does not hold."""
+    """Return the values of some words, 0 for those that are not in a table."""
     cdef bytes text
     cdef Word key
     cdef WordEntry *entry
@@ -44,7 +44,7 @@ cdef object values_of_words(const WordTable *table, words):
     for word in words:
         entry = NULL
         if isinstance(word, str):
-            text = str.encode(word, "utf-8", "surrogatepass")  # a subclass may say anything
+            text = str.encode(word, "utf-8", "surrogatepass")  # a subclass may return anything
             key.start = text
             key.length = len(text)
             hash_word(&key, &table.key)
@@ -54,7 +54,7 @@ cdef object values_of_words(const WordTable *table, words):
 
 
 cdef int new_table(WordTable *table) except -1:
-    """Make a table of no words, with a key of its own."""
+    """Make an empty table, with a key of its own."""
     cdef bytes key = os.urandom(sizeof(HashKey))
     memcpy(&table.key, <const char *>key, sizeof(HashKey))
     table.key.high |= 1     # the factor of short words: never 0
@@ -289,7 +289,7 @@ cdef class WordCounter:
         return result
 
     def longest_search(self):
-        """Return how many places of the table are looked at in vain, at most, before a word is found."""
+        """Return the most places of the table that a search passes before it finds a word."""
         return wordtable_longest_search(&self.table)
 
     def frequencies(self):

@@ -35,7 +35,7 @@ static inline void wordtable_free(WordTable *t) {
     memset(t, 0, sizeof *t);
 }
 
-/* Make a table of no words; its key must be set. */
+/* Make an empty table; its key must be set. */
 static inline int wordtable_init(WordTable *t) {
     const HashKey key = t->key;
     memset(t, 0, sizeof *t);
@@ -52,7 +52,7 @@ static inline void wordtable_place(WordTable *t, uint64_t hash, uint32_t entry) 
     t->slots[i].entry = entry + 1;
 }
 
-/* Place every entry anew in slots that are empty. */
+/* Put every entry into empty slots again. */
 static inline void wordtable_place_all(WordTable *t) {
     size_t i;
     for (i = 0; i < t->size; i++) wordtable_place(t, t->entries[i].hash, (uint32_t)i);
@@ -85,7 +85,7 @@ static inline WordEntry *wordtable_find(const WordTable *t, const Word *w) {
     return NULL;
 }
 
-/* A new entry, with value 0, for a word that is not in the table; NULL when memory is short. Rare, so kept apart. */
+/* A new entry, with value 0, for a word that is not in the table; NULL when memory is short. Rare, so a function of its own. */
 static WordEntry *wordtable_insert(WordTable *t, const Word *w) {
     WordEntry *e;
     if (t->size >= 0x7FFFFFFF) return NULL;
@@ -144,7 +144,7 @@ static inline void wordtable_prefetch(const WordTable *t, const Word *words, int
     }
 }
 
-/* How many slots a search passes at most before it finds a word of the table. */
+/* The most slots that a search passes before it finds a word of the table. */
 static inline size_t wordtable_longest_search(const WordTable *t) {
     size_t i, longest = 0;
     for (i = 0; i <= t->mask; i++) {
@@ -178,7 +178,7 @@ static inline void wordtable_values(const WordTable *t, const Word *words, int n
     }
 }
 
-/* Drop the entries that keep[] denies and close the gaps, in entries and arena; the order stays. */
+/* Drop the entries whose keep[] is 0 and close the gaps, in entries and arena; the order stays. */
 static inline void wordtable_prune(WordTable *t, const uint8_t *keep) {
     size_t i, kept = 0, arena = 0;
     for (i = 0; i < t->size; i++) {

@@ -1,4 +1,4 @@
-"""Items that a thread of its own prepares ahead of those who take them."""
+"""Items prepared by another thread, ahead of those who take them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Ahead(Generic[T]):
                 self._thread.start()
 
     def take(self) -> T | None:
-        """Return the next item, waiting for it if need be; None at the end and after `close`.
+        """Return the next item, waiting for it if necessary; None at the end and after `close`.
 
         An exception from the iterator is raised here, once the items before it are taken.
         """

@@ -16,10 +16,10 @@ from densvec.text.pieces import ByteRange
 
 __all__ = ["LEAST_BYTES", "ByteRange", "count_in_parallel", "line_ranges"]
 
-#: A thread is worth its table of words only with this many bytes to count.
+#: With fewer bytes to count, another thread is not worth its table of words.
 LEAST_BYTES = 1 << 22
 
-_Range: TypeAlias = tuple[str, int, int]  # a path, and the first byte and the one behind the last
+_Range: TypeAlias = tuple[str, int, int]  # a path, its first byte, and the one after its last
 
 
 def line_ranges(path: str | os.PathLike[str], n: int) -> list[tuple[int, int]]:
@@ -80,7 +80,7 @@ def count_in_parallel(
 
 
 def _shares(paths: Sequence[str], workers: int) -> list[list[_Range]]:
-    """Share the lines of files out among threads, in order, about as many bytes to each."""
+    """Divide the lines of files among threads, in order, about the same number of bytes to each."""
     sizes = [os.path.getsize(path) for path in paths]
     total = sum(sizes)
     threads = max(1, min(workers, total // LEAST_BYTES))

@@ -30,7 +30,7 @@ CHUNK_WORDS = 10_000
 
 
 class Chunks(ABC):
-    """An iterator over chunks whose making is divided in two, so that threads can share it."""
+    """An iterator over chunks, each made in two steps, so that threads can share the work."""
 
     def __iter__(self) -> Self:
         return self
@@ -66,9 +66,9 @@ class Feed(Chunks):
     sentences : iterable of token lists, optional
         The corpus; or
     corpus_file : path or list of paths, optional
-        a file with one sentence per line, or more, see `densvec.text.pieces.corpus_paths`. One of both must be given.
+        one or more files with one sentence per line, see `densvec.text.pieces.corpus_paths`. Give one or the other.
     index : mapping from word to id, or WordIndex
-        The vocabulary. A WordIndex made once saves making it for every epoch.
+        The vocabulary. A WordIndex can be made once and used for every epoch.
     sampler : Sampler
         Draws the chunks.
     epoch : int
@@ -80,11 +80,11 @@ class Feed(Chunks):
     start : int
         Number of chunks to leave out at the start, to resume an epoch.
     errors : str
-        What becomes of bytes of the file that are not UTF-8.
+        What to do with bytes of the file that are not UTF-8.
     prefetch : int
         Blocks of token lists that a thread encodes ahead.
     part : Piece, optional
-        Read this piece of `corpus_file` only.
+        Read only this piece of `corpus_file`.
     piece : int, optional
         Number of the piece, if this is not the whole corpus: chunks are numbered accordingly.
 
@@ -193,7 +193,7 @@ class _TextBlocks:
         self._index = index
         self._chunk_words = chunk_words
         self._start = start
-        self._corpus = corpus  # named in the warning of bytes that are not UTF-8; None: do not warn
+        self._corpus = corpus  # named in the warning about bytes that are not UTF-8; None: do not warn
         self._lock = threading.Lock()
         self._done = False
         self._error: BaseException | None = None
@@ -219,7 +219,7 @@ class _TextBlocks:
             self._error = error
             self._done = True
             raise
-        if self._done:  # closed meanwhile
+        if self._done:  # closed in the meantime
             return None
         if text is None:
             self._done = True
@@ -275,4 +275,6 @@ class _ProducedBlocks:
 
     def close(self) -> None:
         if not self._ahead.close():
-            logger.warning("the corpus does not return from iteration; its thread is left behind")
+            logger.warning(
+                "the corpus does not return its next sentence; the thread that reads it is abandoned"
+            )

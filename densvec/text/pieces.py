@@ -1,4 +1,4 @@
-"""A corpus of files in pieces, which several processes share out among themselves."""
+"""A corpus of files in pieces, which several processes divide among themselves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "recorded_paths",
 ]
 
-#: Bytes of a piece: enough that opening one costs nothing, few enough that ranks end their epochs together.
+#: Bytes of a piece: large enough that opening one costs little, small enough that ranks end their epochs together.
 LEAST_BYTES, MOST_BYTES = 1 << 15, 1 << 24
 
 #: Pieces that a corpus is cut into if their sizes allow it.
@@ -38,7 +38,7 @@ _CHUNKS = 1 << CHUNK_BITS
 
 
 def corpus_names(corpus_file: object) -> list[str]:
-    """Return what was given as a corpus file: one path, directory, glob or URI, or several; TypeError if it is no such.
+    """Return the paths, directories, globs or URIs given as a corpus file; TypeError if it is something else.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def corpus_paths(corpus_file: CorpusFile) -> list[str]:
 
 
 def recorded_paths(corpus_file: CorpusFile) -> str | list[str]:
-    """Return what a model's file says about its corpus: the path of its file, or those of all its files.
+    """Return what a model's file records about its corpus: the path of its file, or the paths of all its files.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class ByteRange:
 
 
 def _line_start(file: IO[bytes], offset: int) -> int:
-    """Return where the first line begins that begins at a byte or behind it; the end if there is none."""
+    """Return where the first line at or after a byte begins; the end if there is none."""
     if offset == 0:
         return 0
     file.seek(offset - 1)
@@ -180,7 +180,7 @@ def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[P
     corpus_file : path or list of paths
         The corpus, as `corpus_paths` takes it.
     piece_bytes : int, optional
-        Size of a piece; by default what makes about 512 of the corpus, from 32 KiB to 16 MiB.
+        Size of a piece; by default such that there are about 512 of them, from 32 KiB to 16 MiB.
 
     Examples
     --------
@@ -207,16 +207,16 @@ def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[P
 
 
 def deal(sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None) -> list[list[int]]:
-    """Deal pieces: the largest first, each to the hand that has least; every hand is then put in order.
+    """Deal out pieces: the largest first, each to the hand that has least; then sort every hand.
 
     Parameters
     ----------
     sizes : sequence of int
         The sizes of all pieces.
     hands : int
-        How many share them.
+        How many to share them among.
     numbers : iterable of int, optional
-        Deal these only.
+        Deal out only these.
 
     Examples
     --------
@@ -238,7 +238,8 @@ def deal(sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None)
 def chunk_number(piece: int, chunk: int) -> int:
     """Return the number of a chunk of a piece, unlike any other of the epoch: what is random depends on it.
 
-    The piece is added to the low bits too, so that every 16th chunk, which is measured, is not always a piece's first.
+    The piece is added to the low bits too, so that every 16th chunk, whose loss is measured, is not always a piece's
+    first.
 
     Examples
     --------

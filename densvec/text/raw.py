@@ -16,7 +16,7 @@ from densvec.types import Source
 
 __all__ = ["RawText", "looks_raw", "looks_unspaced", "looks_wrapped"]
 
-_SAMPLE = 1 << 18  # bytes that are looked at to guess what a text is
+_SAMPLE = 1 << 18  # how many bytes are looked at to guess the kind of a text
 _REGEX = "regex:"
 
 Tokenize = str | Callable[[str], Iterable[str]]
@@ -29,16 +29,16 @@ class RawText(TextCorpus):
     underscores inside it belong to it (*don't*, *well-known*). Sentences end at full stops, question and exclamation
     marks (not after initials and abbreviations such as *Mr.*, nor before a lower-case letter), and at blank lines.
 
-    Chinese, Japanese, Thai, Lao, Khmer and Burmese do not put blanks between words: give a segmenter as `tokenize`,
+    Chinese, Japanese, Thai, Lao, Khmer and Burmese do not put spaces between words: give a segmenter as `tokenize`,
     such as ``jieba.lcut``, ``lambda line: MeCab.Tagger("-Owakati").parse(line).split()`` or
     ``pythainlp.word_tokenize``.
 
     Parameters
     ----------
     source : path, open file, or list of them
-        As in :class:`LineSentence <densvec.corpora.LineSentence>`; of a directory, all files in alphabetical order.
+        As in :class:`LineSentence <densvec.corpora.LineSentence>`; for a directory, all files in alphabetical order.
     tokenize : {"simple", "none"}, str or callable, optional
-        ``"simple"`` as above, in native code; ``"none"``: words are what blanks separate, sentences are lines;
+        ``"simple"`` as above, in native code; ``"none"``: words are separated by white space, sentences by line ends;
         ``"regex:…"``: words are what the regular expression finds in each line; or a function that takes a line and
         returns its words.
     lower : bool, optional
@@ -48,12 +48,12 @@ class RawText(TextCorpus):
     encoding : str, optional
         How characters are encoded: ``"utf-8"``, ``"cp1252"`` (Windows, Western Europe), ``"latin-1"``, …
     wrapped : bool, optional
-        For ``"simple"``, whether sentences go on over line ends, as in books whose lines have one length; if not given,
-        the beginning of the text decides.
+        For ``"simple"``, whether sentences continue across line ends, as in books with lines of equal length; by
+        default the beginning of the text decides.
     max_sentence_length : int, optional
         Longer sentences are cut into pieces of this many words.
     errors : str, optional
-        What becomes of bytes that are not in this encoding: "replace", "ignore" or "strict".
+        What to do with bytes that are not in this encoding: "replace", "ignore" or "strict".
 
     Examples
     --------
@@ -146,7 +146,7 @@ class _Transcoded:
         self._decoder = codecs.getincrementaldecoder(encoding)(errors)
 
     def read(self, size: int) -> bytes:
-        """Return at most `size` bytes, none at the end only."""
+        """Return at most `size` bytes; none only at the end."""
         while True:
             data = self._file.read(max(1, size // 4))  # no character takes more than four times its bytes
             text = self._decoder.decode(data, final=not data)
@@ -238,7 +238,7 @@ def looks_raw(text: str) -> bool:
 
 
 def looks_wrapped(text: str) -> bool:
-    r"""Return whether lines end anywhere, as in books whose lines are of one length, and not with sentences.
+    r"""Return whether lines are wrapped, as in books with lines of equal length, instead of ending with sentences.
 
     Examples
     --------
@@ -261,7 +261,7 @@ _UNSPACED = re.compile(
 
 
 def looks_unspaced(text: str) -> bool:
-    """Return whether a text is in a script without blanks between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
+    """Return whether a text is in a script without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
 
     Examples
     --------

@@ -15,8 +15,8 @@ __all__ = ["TextCorpus", "log_replaced", "source_opener"]
 
 logger = logging.getLogger(__name__)
 
-#: Words per block when a corpus is iterated in Python: enough that the cost per block vanishes, and so few that
-#: their strings are still in the cache when they are yielded.
+#: Words per block when a corpus is iterated in Python: enough that the cost per block is negligible, and few enough
+#: that their strings are still in the cache when they are yielded.
 _BLOCK_WORDS = 2_000
 
 
@@ -67,11 +67,11 @@ class TextCorpus:
         log_replaced(reader.replaced, self)
 
 
-_told: set[object] = set()  # files that were warned of
+_told: set[object] = set()  # files that were warned about
 
 
 def log_replaced(replaced: int, corpus: object) -> None:
-    """Warn of byte sequences that were not UTF-8, once for each corpus or file."""
+    """Warn about byte sequences that were not UTF-8, once for each corpus or file."""
     is_file = isinstance(corpus, (str, os.PathLike))
     if not replaced or (corpus in _told if is_file else getattr(corpus, "_warned", False)):
         return

@@ -1,4 +1,4 @@
-"""Words that are spelt like an unknown one, and the error that names them."""
+"""Words spelt like an unknown one, and the error that suggests them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["UnknownKeyError", "spellings"]
 
 
 class UnknownKeyError(KeyError):
-    """A key that is not there; its message, when somebody reads it, names those that are spelt alike.
+    """A key that is unknown; its message suggests known ones with a similar spelling.
 
-    Looking for these takes a while in a large vocabulary, and many programs catch the error and go on: so it is done
-    only when the message is asked for.
+    Finding these takes a while in a large vocabulary, and many programs catch the error and go on, so they are only
+    looked for when the message is read.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def spellings(word: str, vocabulary: Iterable[str], count: int = 3) -> list[str]
 
 
 def _ends_alike(a: str, b: str) -> float:
-    """Return which part of two words their beginnings and ends share (SequenceMatcher: .6 of 'axaaa', 'aaaaa')."""
+    """Return which share of two words is a common beginning or end (SequenceMatcher says .6 for 'axaaa', 'aaaaa')."""
     shared = _shared_beginning(a, b) + _shared_beginning(a[::-1], b[::-1])
     return 2 * min(shared, len(a), len(b)) / (len(a) + len(b))
 

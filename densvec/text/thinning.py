@@ -9,10 +9,10 @@ __all__ = ["auto_sample", "keep_probabilities", "noise_weights"]
 
 
 def auto_sample(words: int) -> float:
-    """Return the threshold of thinning that suits a text of this many words: 1e-4 from ten million on.
+    """Return the threshold for thinning that suits a text of this many words: 1e-4 from ten million on.
 
-    Less text is thinned less, by the root of its length, and words with fewer than a hundred occurrences never: the
-    threshold that suits millions of words would leave nothing of nine sentences.
+    Less text is thinned less, by the square root of its length, and words with fewer than a hundred occurrences are
+    never thinned: a threshold for millions of words would leave nothing of nine sentences.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def keep_probabilities(counts: ArrayLike, sample: float, total: int | None = Non
         threshold = sample * (occurrences.sum() if total is None else total)
     else:
         threshold = float(int(sample * (3 + np.sqrt(5)) / 2))
-    with np.errstate(divide="ignore"):  # a known word without occurrences is kept should it occur
+    with np.errstate(divide="ignore"):  # a known word that has not occurred is kept if it does
         ratio = threshold / occurrences
     return np.minimum(1.0, np.sqrt(ratio) + ratio)
 

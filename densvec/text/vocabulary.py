@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from densvec.checks import counted
 from densvec.corpora import LineSentence, check_corpus, file_reader, log_replaced, text_reader
 from densvec.files.streams import is_plain
 from densvec.text._sentences import SentenceCounter
@@ -83,7 +84,7 @@ class RawVocabulary:
         return len(self._source)
 
     def copy(self) -> RawVocabulary:
-        """Return the same counts, independent of what happens to `counts` here."""
+        """Return the same counts as an object of their own, which changes to this one leave alone."""
         source = dict(self._source) if isinstance(self._source, Mapping) else self._source
         return RawVocabulary(source, self.total_words, self.sentence_count, self.min_reduce)
 
@@ -95,7 +96,7 @@ class RawVocabulary:
     def counts(self) -> dict[str, int]:
         """How often each word occurs, in order of first appearance.
 
-        Once asked for, the dictionary is what holds the counts: it may be changed.
+        From then on the counts are those of this dictionary, which may be changed.
         """
         if not isinstance(self._source, dict):
             self._source = self.at_least(0)
@@ -185,19 +186,19 @@ def count_words(
     sentences : iterable of token lists, optional
         The corpus; or
     corpus_file : path or list of paths, optional
-        a file with one sentence per line, or more, see `densvec.text.pieces.corpus_paths`. One of both must be given.
+        one or more files with one sentence per line, see `densvec.text.pieces.corpus_paths`. Give one or the other.
     progress_per : int
-        Log progress about once in this many sentences.
+        Log progress about once every this many sentences.
     max_vocab_size : int, optional
         Bound the memory: whenever a sentence leaves more distinct words than this, those seen fewer than
-        `min_reduce` times are dropped and `min_reduce`, 1 at first, rises by one. Counts of rare words become
-        too small by it. About 10 million words take 1 GB.
+        `min_reduce` times are dropped and `min_reduce`, 1 at first, rises by one. This makes the counts of rare
+        words too small. About 10 million words take 1 GB.
     trim_rule : callable, optional
         Asked, in place of their count, about words that `max_vocab_size` would drop.
     workers : int
         Threads that count a plain file. The result does not depend on it.
     errors : str
-        What becomes of bytes of the file that are not UTF-8.
+        What to do with bytes of the file that are not UTF-8.
     max_sentence_length : int
         Longer lines of the file are cut into sentences of this many words.
 
@@ -271,7 +272,7 @@ def _count_text(
 
 @dataclass
 class _Progress:
-    """Logs how far counting is, not more often than every `per` sentences."""
+    """Logs the progress of counting, at most once every `per` sentences."""
 
     per: int
     due: int = field(default=0)
@@ -430,11 +431,11 @@ def _why_empty(
 ) -> str:
     if not len(raw):
         return (
-            f"the corpus has no words ({raw.sentence_count} sentences were read): is the file empty, or was "
-            "a one-shot iterator read before?"
+            f"the corpus has no words ({raw.sentence_count} sentences were read): is the file empty, or has "
+            "a one-shot iterator been used up?"
         )
     highest = int(raw.frequencies.max())
-    facts = f"the corpus has {len(raw)} distinct words, the most frequent occurs {highest} times"
+    facts = f"the corpus has {counted(len(raw), 'distinct word')}, the most frequent occurs {counted(highest, 'time')}"
     if highest >= least and trim_rule is not None:
         return f"trim_rule leaves no words: {facts}; let it return RULE_DEFAULT or RULE_KEEP for some"
     if least > min_count:

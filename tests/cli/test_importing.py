@@ -69,4 +69,4 @@ def test_export_and_back(model, tmp_path):
 def test_what_is_no_vectors(tmp_path, capsys):
     (tmp_path / "text.txt").write_text("It was a dark night.\n")
     assert main(["import", str(tmp_path / "text.txt"), "-o", str(tmp_path / "x.dv")]) == 1
-    assert "none of the formats" in capsys.readouterr().err
+    assert "any of the formats" in capsys.readouterr().err

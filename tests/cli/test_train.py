@@ -230,7 +230,7 @@ class TestTargets:
                 crafted = {**header, "corpus_file": place, "lifecycle_events": events}
                 persistence.write(path, tensors, crafted)
                 assert main(["train", "-o", str(path), "--resume", "--epochs", "9"]) == 2
-                assert f"the text of before, {place}, " in capsys.readouterr().err
+                assert f"the previous text, {place}, " in capsys.readouterr().err
         assert len(BayesianSkipGram.load(path).loss_history) == 3
 
     def test_a_text_that_has_changed_is_noticed(self, corpus, tmp_path, capsys):
@@ -272,7 +272,7 @@ class TestResume:
     def test_needs_the_state_of_training(self, model, corpus, tmp_path, capsys):
         KeyedDensities.load(model).save(tmp_path / "words.dv")
         assert main(["train", str(corpus), "-o", str(tmp_path / "words.dv"), "--resume"]) == 1
-        assert "without the state of training" in capsys.readouterr().err
+        assert "without a training state" in capsys.readouterr().err
 
 
 class TestSeveralFiles:

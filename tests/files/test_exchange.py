@@ -82,7 +82,7 @@ def test_companions_that_do_not_fit_are_named(tmp_path, wv):
     means, variances = tmp_path / "means", tmp_path / "variances"
     wv.save_word2vec_format(means)
     for text, message in [
-        ("1 1\ndog 1\n", "variances has no variance of 3 words, such as 'naïve'"),
+        ("1 1\ndog 1\n", "variances has no variance for 3 words, such as 'naïve'"),
         ("4 2\ndog 1 1\nnaïve 1 1\n犬 1 1\ncat 1 1\n", "variances has 2 variances for each word"),
         ("4 1\ndog 1\nnaïve 0\n犬 1\ncat 1\n", "variances: the variance of 'naïve' is"),
         ("4 1\ndog 1\nnaïve nan\n犬 1\ncat 1\n", "variances: NaN or infinity among the numbers of 'naïve'"),

@@ -26,7 +26,7 @@ def test_a_file_is_told_by_its_size_its_beginning_and_its_end(text):
         text.write_bytes(changed)
         assert why in difference(text, recorded)
     text.unlink()
-    assert difference(text, recorded) == "is not there"
+    assert difference(text, recorded) == "does not exist"
 
 
 @pytest.mark.parametrize("recorded", [None, {}, {"bytes": "many", "ends": 5}])

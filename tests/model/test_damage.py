@@ -27,7 +27,7 @@ class TestDamage:
             (put("parameters", "epochs", value=-1), "epochs"),
             (drop("counters"), "counters"),
             (put("counters", "train_count", value="many"), "train_count"),
-            (put("counters", "epochs_trained", value=2**60), "epochs_trained .* too great"),
+            (put("counters", "epochs_trained", value=2**60), "epochs_trained .* too large"),
             (put("loss_history", value={}), "loss_history"),
             (put("loss_history", value=[5]), "loss_history"),
             (put("loss_history", value=[{"epoch": 1}]), "loss"),

@@ -106,7 +106,7 @@ def test_only_one_thread_trains(kind):
         thread.start()
     for thread in threads:
         thread.join()
-    assert all("under way in another thread" in error for error in errors)
+    assert all("running in another thread" in error for error in errors)
     assert [entry.epoch for entry in model.loss_history] == list(range(1, 31))
     once = make(kind, epochs=30).train()
     for name, array in once._arrays().items():

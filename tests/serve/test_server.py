@@ -190,7 +190,7 @@ def test_explore_needs_a_model_if_there_is_no_english_one(capsys, monkeypatch):
     monkeypatch.delattr(densvec, "load", raising=False)
     if hasattr(densvec, "load"):
         pytest.skip("this version has an English model")
-    assert "a model is needed" in fails(capsys, 2, "explore")
+    assert "give a model" in fails(capsys, 2, "explore")
 
 
 def test_explore_opens_the_page_it_names(monkeypatch, capsys, model_file):

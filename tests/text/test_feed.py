@@ -219,7 +219,7 @@ class TestClosing:
         start = time.monotonic()
         feed.close()
         assert time.monotonic() - start < 10
-        assert "left behind" in caplog.text
+        assert "abandoned" in caplog.text
         release.set()
 
     def test_wakes_a_worker_that_waits(self):
