@@ -39,7 +39,7 @@ __all__ = [
     "load",
 ]
 
-# Imported when first asked for, so that a command that needs no model starts at once.
+# Imported on first use, so that a command that needs no model starts at once.
 _MODULES = {
     "BayesianSkipGram": "densvec.bsg",
     "Checkpoint": "densvec.files.checkpoint",

@@ -24,8 +24,8 @@ _OWN = ("word", "mean", "variance")
 def to_arrow(wv: KeyedDensities) -> Any:
     """Return a ``pyarrow.Table`` with a row for each word.
 
-    Its columns are ``word``, ``mean`` (a list of D numbers), ``variance`` (one number, or D of them if diagonal; not
-    there without variances), ``count`` and other attributes. The means are not copied.
+    Its columns are ``word``, ``mean`` (a list of D numbers), ``variance`` (one number, or D of them if diagonal; absent
+    without variances), ``count`` and other attributes. The means are not copied.
 
     Examples
     --------
@@ -115,6 +115,6 @@ def _matrix(table: Any, name: str) -> npt.NDArray[Any]:
     numbers: npt.NDArray[Any] = np.asarray(values.to_numpy(zero_copy_only=False))
     if numbers.dtype.kind != "f" or numbers.size % max(len(column), 1):
         raise ValueError(
-            f"the column {name!r} is no column of lists of {len(column)} equally many floating-point numbers"
+            f"the column {name!r} does not hold lists of floating-point numbers, all of the same length"
         )
     return numbers.reshape(len(column), -1)

@@ -38,7 +38,7 @@ START = 0.05
 
 @dataclass(init=False, repr=False, eq=False)
 class BayesianSkipGramParameters(SharedParameters):
-    """What a Bayesian Skip-gram is told besides."""
+    """The parameters of a Bayesian Skip-gram beyond the shared ones."""
 
     hidden_size: int = whole(None, least=1)
     margin: float = number(8.0)
@@ -51,7 +51,7 @@ class BayesianSkipGramParameters(SharedParameters):
     def _check_together(self) -> None:
         super()._check_together()
         check_backend(self.backend, self.device)
-        self._objective()  # says what is wrong with it
+        self._objective()  # raises if something is wrong with it
         size = self.vector_size
         self.hidden_size = self.hidden_size or max(min(size, 64), size * 2 // 3 // 16 * 16)
 
@@ -68,7 +68,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     2017, does variational inference of skip-gram vectors.)
 
     The constructor is that of gensim's ``Word2Vec``: same names, same order, same meaning, followed by
-    parameters of this model's own. Some defaults differ, for reasons given below. With a corpus, it builds
+    parameters of its own. Some defaults differ, for the reasons given below. With a corpus, it builds
     the vocabulary and trains.
 
     Parameters
@@ -76,9 +76,9 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     vector_size : int
         Dimensions of the densities, and of the network's word embeddings.
     alpha : float
-        Learning rate at the start. The rates of the single tables are multiples of it, see ``rates``.
+        Learning rate at the start. The rates of the individual tables are multiples of it, see ``rates``.
     sample : float or "auto"
-        Threshold above which frequent words are thinned. "auto" takes 1e-4 for ten million words and more, where
+        Threshold above which frequent words are thinned. "auto" picks 1e-4 for ten million words and more, where
         gensim has 1e-3: a window's posterior is one sum over all its words, so function words drown the others
         unless they are rarer. Less text is thinned less (`densvec.text.thinning.auto_sample`). Once the vocabulary
         is built, ``model.sample`` is the number.
@@ -97,16 +97,16 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     hidden_size : int, optional
         Units of the network's hidden layer. By default two thirds of ``vector_size``, in whole vectors of 16
         and not below 64 (or ``vector_size``, if that is less): 64 for 100 dimensions, which trains a fifth
-        faster than 100 units and to no worse densities. The paper's network has ``vector_size`` of them.
+        faster than 100 units with equally good densities. The paper's network has ``vector_size`` units.
     margin : float
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}
-        Contrast every context word with all negatives of its centre, or each with negatives of its own: the
-        paper to the letter is ``pairing="paired", negative=1, residual=False, nearness=0, margin=5, kl_weight=1,
+        Contrast every context word with all negatives of its centre, or each with negatives of its own. The
+        paper's exact settings are ``pairing="paired", negative=1, residual=False, nearness=0, margin=5, kl_weight=1,
         sample=1e-4, hidden_size=vector_size, rates={"contrast": 3, "coverage": 0}``. See
         `densvec.training.settings.Objective`.
     residual : bool
-        Whether the network gives the posterior's shift from the prior, μ_q = μ_w + hU + b and
+        Whether the network computes the posterior's shift from the prior, μ_q = μ_w + hU + b and
         log v_q = log v_w + hW + b', instead of the whole density, hU + b and hW + b', as in the paper. A
         context then only has to say what it changes, which trains faster and better (``docs/recipe.md``). Such a
         network reads contexts as `densvec.reading.Reading` says, and v_q = v_w / (1 + h|W|): the more a context
@@ -115,12 +115,12 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         How much more near context words count, in the loss and in what the network reads: 0 not at all, as in the
         paper, 1 as much as they do on average where windows are shrunk.
     kl_weight : float
-        Weight of KL[posterior‖prior] in the loss, 1 in the paper. At 2, contexts shift posteriors less, and to where
-        the words lie that were not read, too.
+        Weight of KL[posterior‖prior] in the loss, 1 in the paper. At 2, contexts shift posteriors less, and
+        posteriors predict unread words of the context better.
     rates : densvec.training.settings.Rates, optional
         Learning rates of the tables as multiples of ``alpha``.
     backend : {"auto", "native", "torch"}
-        What trains: the native kernel, or torch. "auto" is native, unless torch and a CUDA device are there.
+        What trains: the native kernel, or torch. "auto" is native, unless torch and a CUDA device are available.
     device : str, optional
         Where torch trains: "cpu", "cuda", "mps", …
 
@@ -232,7 +232,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         return self.wv.infer(context, word, position)
 
     def infer_posteriors(self, pairs: Iterable[Sequence[Any]]) -> Gaussian:
-        """Return a batch of posteriors: many at once are fast.
+        """Return a batch of posteriors, much faster than one by one.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         context : str or sequence of str
             The words around it.
         candidates : iterable of str, optional
-            Rank these only.
+            Rank only these.
         topn : int or None
             How many to return; None for all.
         exclude_inflections : bool
@@ -280,7 +280,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         position : int, optional
             Where the word stands, if `context` is its whole sentence.
         emphasis : float, optional
-            1 ranks by the posterior as it is, more gives the context more of a say; by default 1.5, or 1 with
+            How much the context weighs against the word: 1 ranks by the posterior as it is. By default 1.5, or 1 with
             ``residual=False``, the paper's encoder.
         exclude_context : bool
             Whether to leave out the words of the context itself.
@@ -306,10 +306,10 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     def predict_output_word(
         self, context_words_list: Sequence[str | int], topn: int = 10
     ) -> list[tuple[str, float]] | None:
-        """Return the words that a context speaks for, most probable first.
+        """Return the words that a context suggests, most probable first.
 
-        A word is the more probable the more frequent it is in the thinned text, the less the context moves
-        its posterior q from its prior, and the nearer q is to the context words: p(w | context) ∝
+        A word is probable if it is frequent in the thinned text, if the context moves its posterior q little from
+        its prior, and if q is near the context words: p(w | context) ∝
         p(w) · exp(−KL[q‖p(z | w)] − mean_j KL[q‖p(z | c_j)]), the terms of the training objective.
 
         Parameters
@@ -364,7 +364,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         return Layout(
             [
                 TableLayout("means", (size,), **near_average),
-                # The same for every word: what a random start adds, training on little text does not remove.
+                # The same for every word: training on little text would not remove what a random start adds.
                 TableLayout("log_variances", (variances,), per_word=True, grow=average_word(0.0)),
                 TableLayout("encoder.embeddings", (size,), **near_average, group="embeddings"),
                 *(

@@ -15,7 +15,7 @@ class Callback:
 
     A callback need not derive from this class: any object with some of these methods will do, and one written
     for gensim works unchanged. During a hook the tables in ``model.wv`` are up to date and ``model.save()``
-    gives a file from which training resumes at that very point.
+    writes a file from which training resumes at exactly that point.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Callback:
         """Do something after an epoch, whose losses are ``model.loss_history[-1]``."""
 
     def on_batch_end(self, model: Any) -> None:
-        """Do something after a chunk; other workers go on meanwhile, except while the model is saved."""
+        """Do something after a chunk; other workers go on in the meantime, except while the model is saved."""
 
 
 #: The name that gensim gives to the same class.

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number as an int; integers of NumPy and floats without a fraction are taken as well.
+    """Return a whole number as an int; NumPy integers and floats without a fraction are accepted too.
 
     Examples
     --------

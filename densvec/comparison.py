@@ -125,7 +125,7 @@ class ModelComparison:
         return [self[self.words[row]] for row in np.argsort(-self.scores, kind="stable")[:topn]]
 
     def path(self, word: str, topn: int = 6) -> tuple[list[str], Floats]:
-        """Return points for a picture of a word's way between its neighbours: names and places, (n, D).
+        """Return the points for a picture of how a word moved between its neighbours: names and positions, (n, D).
 
         The first two are the word itself in the first and in the second model, the others its neighbours in
         either, where the second model has them if it knows them.
@@ -257,7 +257,7 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
     if len(frequent) < 2:
         raise ValueError(
             f"the models share {len(shared)} words, {len(frequent)} of them with min_count={min_count} or more "
-            "occurrences in both: too few to lay one space over the other; lower min_count or train on more text"
+            "occurrences in both: too few to align the two spaces; lower min_count or train on more text"
         )
     frequent.sort(key=lambda pair: -pair[0])
     names = [word for _, word in frequent]
@@ -265,7 +265,7 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
     rotation, scale = align(a, b, names[:anchors])
     moved = (b[names].astype(np.float64) @ rotation * scale).astype(np.float32)
     logs_a, logs_b = (wv._known_log_variances()[wv._rows(names)] for wv in (a, b))
-    if logs_b.shape[1] > 1:  # a rotated diagonal covariance, with what is not on the diagonal left out
+    if logs_b.shape[1] > 1:  # the diagonal of a rotated diagonal covariance
         logs_b = np.log(np.exp(logs_b.astype(np.float64)) @ rotation**2)
     logs_b = (logs_b + 2.0 * math.log(scale)).astype(np.float32)
     attributes = {"count": counts.astype(np.int64)}
@@ -346,9 +346,9 @@ class WordComparison:
     shift : float
         Distance between the means of its posteriors in the two.
     p_value : float
-        How often occurrences dealt out at random are as far apart.
+        How often occurrences assigned at random are as far apart.
     densities : tuple of Gaussian
-        What the word means in each: mean of the posteriors, and their spread with their own variances.
+        What the word means in each: the mean of its posteriors, with their spread plus their own variances.
     nearest : tuple of two lists of (str, float)
         Words near the one and not the other.
     counts : tuple of int
@@ -364,7 +364,7 @@ class WordComparison:
 
 
 def permutation_test(first: Floats, second: Floats, permutations: int, seed: int) -> tuple[float, float]:
-    """Return how far the means of two samples are apart, and how often those of shuffled ones are as far.
+    """Return how far apart the means of two samples are, and how often shuffled samples are as far apart.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["Corpus", "Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
 
 Corpus = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Sequence[str]]
-"""A file with a sentence on each line, several such files, or an iterable of token lists."""
+"""A file with one sentence per line, several such files, or an iterable of token lists."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def occurrences(
     Parameters
     ----------
     corpus : path, list of paths, or iterable of token lists
-        Read once, from beginning to end; files have one sentence on each line.
+        Read once, from beginning to end; files have one sentence per line.
     word : str
         The word, exactly as it is spelt in the corpus.
     max_occurrences : int, optional
         Keep at most this many, each occurrence with the same chance; memory does not grow with the corpus.
     seed : int, optional
-        Of the sample.
+        Seeds the sample.
     show_progress : bool or None, optional
         Whether to show a progress bar; None for only in a terminal.
 
@@ -135,7 +135,7 @@ def sample_occurrences(
         raise ValueError(f"max_occurrences={max_occurrences}: give at least 1, or None for all")
     kept: dict[str, list[tuple[int, Occurrence]]] = {word: [] for word in words}
     seen = dict.fromkeys(kept, 0)
-    dice = {word: random.Random(f"{seed} {word}") for word in kept}  # another word changes no sample
+    dice = {word: random.Random(f"{seed} {word}") for word in kept}  # independent of the other words
     wanted = frozenset(kept)
     for sentence in sentences_of(corpus, show_progress=show_progress):
         if isinstance(sentence, str):

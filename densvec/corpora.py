@@ -42,7 +42,7 @@ class LineSentence(TextCorpus):
     limit : int, optional
         Read only the first `limit` lines.
     errors : str
-        What becomes of bytes that are not UTF-8: "replace" (by U+FFFD), "ignore", "strict" or any other name
+        What to do with bytes that are not UTF-8: "replace" (by U+FFFD), "ignore", "strict" or any other name
         known to :func:`codecs.lookup_error`. They are counted and logged once.
 
     Examples
@@ -96,7 +96,7 @@ class PathLineSentences(TextCorpus):
     limit : int, optional
         Read only the first `limit` lines of each file.
     errors : str
-        What becomes of bytes that are not UTF-8, as in :class:`LineSentence`.
+        What to do with bytes that are not UTF-8, as in :class:`LineSentence`.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class Text8Corpus(TextCorpus):
     max_sentence_length : int
         Words in each sentence but the last.
     errors : str
-        What becomes of bytes that are not UTF-8, as in :class:`LineSentence`.
+        What to do with bytes that are not UTF-8, as in :class:`LineSentence`.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None
     >>> check_corpus((line.split() for line in ["a b"]), None, passes=6)
     Traceback (most recent call last):
         ...
-    TypeError: a generator can be read once only, but training needs 6 passes over the corpus...
+    TypeError: a generator can only be read once, but training needs 6 passes over the corpus...
     """
     if sentences is None and corpus_file is None:
         raise TypeError("either sentences or corpus_file must be given")
@@ -308,7 +308,7 @@ def _check_iterable(sentences: object, passes: int) -> None:
     # An iterator whose __iter__ is written in Python may start again; those of the language itself never do.
     if passes > 1 and isinstance(sentences, Iterator) and not inspect.isfunction(type(sentences).__iter__):
         raise TypeError(
-            f"a {type(sentences).__name__} can be read once only, but training needs {passes} passes over "
+            f"a {type(sentences).__name__} can only be read once, but training needs {passes} passes over "
             "the corpus: use a list, or an object whose __iter__ starts again"
         )
 

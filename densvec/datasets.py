@@ -146,8 +146,8 @@ _SENTENCES = [
 # How often the words around a subject are those of its class.
 _OF_CLASS = 0.08
 
-# How often a subject goes by the name of its class or kingdom instead of its own. General names are the more
-# frequent ones, as in any language, but some are rare: frequency alone does not tell what is general.
+# How often a subject goes by the name of its class or kingdom instead of its own. General names tend to be
+# more frequent, as in any language, but some are rare: frequency alone does not show what is general.
 _NAMED_BY_CLASS, _NAMED_BY_KINGDOM = 0.2, 0.08
 _RARE_NAMES = {"herb": 0.04, "gear": 0.04, "landform": 0.04, "artefact": 0.02, "place": 0.02}
 
@@ -229,7 +229,7 @@ class ToyLanguage:
     def hypernyms(self) -> list[tuple[str, str]]:
         """All pairs of a word and a more general one: ("kakapo", "bird"), ("kakapo", "animal"), ("bird", "animal").
 
-        Words with two senses are left out: their contexts are broad for another reason than generality.
+        Words with two senses are left out: their contexts are varied for a reason other than generality.
         """
         pairs: dict[tuple[str, str], None] = {}
         for thing in self._things:
@@ -314,7 +314,7 @@ def toy_language(n_sentences: int = 20_000, seed: int = 1) -> ToyLanguage:
     Returns
     -------
     ToyLanguage
-        An iterable of token lists that can be iterated over and again; sentences are made when asked for.
+        An iterable of token lists that can be iterated any number of times; sentences are generated on demand.
         The truth is in `senses`, `hypernyms`, `annotated()` and `occurrences()`.
 
     Examples

@@ -17,7 +17,7 @@ from densvec.types import Floats
 __all__ = ["BLOCK_ENTRIES", "FEW", "DensityTable", "Terms", "products", "row_blocks"]
 
 BLOCK_ENTRIES = 1 << 15
-"""Numbers that one pass works on: 256 KB in float64, so that several arrays of them stay in the cache."""
+"""How many numbers one pass works on: 256 KB in float64, so that several such arrays fit in the cache."""
 
 FEW = 16
 """Up to so few vectors, a table is multiplied by one after the other."""
@@ -26,11 +26,11 @@ _CACHED_ENTRIES = 1 << 18
 """Numbers of a table that the next vector finds in the cache."""
 
 _SCAN_ENTRIES = 1 << 20
-"""Numbers that are worth a thread when one density is compared with a diagonal table."""
+"""How many numbers justify a thread when one density is compared with a diagonal table."""
 
 
 class Terms(NamedTuple):
-    """What the divergences need of some spherical densities, (n,) each."""
+    """What the divergences need to know of some spherical densities, (n,) each."""
 
     variance: Floats
     half_precision: Floats  # 1/(2v)
@@ -123,14 +123,14 @@ class DensityTable:
 
     @property
     def can_be_scanned(self) -> bool:
-        """Whether the table is as `scan` needs it."""
+        """Whether the table has the form that `scan` needs."""
         arrays = (self.means, self._log_variances)
         return not self.is_spherical and all(
             array is not None and array.dtype == np.float32 and array.flags.c_contiguous for array in arrays
         )
 
     def scan(self, q: Gaussian, rows: slice) -> Floats:
-        """Return KL[q‖row] of some rows of a diagonal table, but for the terms that are q's alone, in float64."""
+        """Return KL[q‖row] of some rows of a diagonal table, without the terms of q alone, in float64."""
         from densvec.native._scan import kl_scores
 
         assert self._log_variances is not None

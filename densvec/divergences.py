@@ -1,7 +1,7 @@
 """Divergences between Gaussians, element by element.
 
 Each function takes two :class:`~densvec.gaussian.Gaussian` objects and broadcasts their batches, as NumPy
-does. A spherical density meets a diagonal one freely. Everything is computed in float64 from plain
+does. Spherical and diagonal densities can be mixed. Everything is computed in float64 from plain
 differences, so nearly equal densities keep their digits: ``kl`` is never negative, and zero only for equal
 densities. The same divergences by matrix products, for one density against a whole vocabulary, are in
 :mod:`densvec.pairwise`.
@@ -101,7 +101,7 @@ def wasserstein(q: Gaussian, p: Gaussian) -> Floats:
 
 
 def _float64(q: Gaussian, p: Gaussian) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return both densities' arrays in float64, checked to have one dimension."""
+    """Return both densities' arrays in float64; ValueError if their dimensions differ."""
     if q.dimension != p.dimension:
         raise ValueError(f"the densities have different dimensions: {q.dimension} and {p.dimension}")
     arrays = q.mean, q.variance, p.mean, p.variance
@@ -117,7 +117,7 @@ def _total(terms: Floats, density: Gaussian) -> Floats:
 
 
 def _excess(t: Floats) -> Floats:
-    """Return t − log(1 + t) for t > −1: non-negative, and exact in the small where the two terms cancel."""
+    """Return t − log(1 + t) for t > −1: non-negative, and accurate for small t, where the two terms cancel."""
     small = np.abs(t) < 1e-3
     s = np.where(small, t, 0.0)
     series = s * s * (1 / 2 - s * (1 / 3 - s * (1 / 4 - s * (1 / 5 - s * (1 / 6 - s / 7)))))

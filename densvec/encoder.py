@@ -22,7 +22,7 @@ _BLOCK_WINDOWS = 512
 """Windows worked on at a time: at H=100 in float32 their rows take 200 KB, which stays in the cache."""
 
 _BLOCKS_WORTH_THREADS, _MOST_THREADS = 8, 8
-"""From how many blocks on they are shared out to threads, and to how many of these at most."""
+"""The number of blocks from which on threads share them, and the most threads."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Encoder:
 
     For a centre word w with the context words c_1 … c_C, and R the embeddings:
     h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer), mean = h·mean_head + mean_bias, log-variance =
-    h·variance_head + variance_bias. Where the reading is narrowing, the log-variance is the prior's less
+    h·variance_head + variance_bias. If the reading is narrowing, the log-variance is the prior's minus
     log(1 + x/(1 + 2x)), with x = h·|variance_head|/s. Log-variances are clipped to :data:`LOG_VARIANCE_BOUNDS`. The
     weights a_j and the scale s are those of the `reading`, 1 in the paper.
 
@@ -46,7 +46,7 @@ class Encoder:
     variance_head : numpy.ndarray, shape (H, 1) or (H, D)
     variance_bias : numpy.ndarray, shape (1,) or (D,)
     residual : bool, optional
-        Whether the network gives the shifts of the posterior's mean and log-variance from the prior's instead
+        Whether the network computes the shifts of the posterior's mean and log-variance from the prior's instead
         of the mean and log-variance themselves.
     reading : Reading, optional
         How contexts are read; by default as in the paper.
@@ -117,7 +117,7 @@ class Encoder:
         return replace(self, embeddings=self.embeddings[rows])
 
     def with_rows_appended(self, count: int) -> Encoder:
-        """Return an encoder that has `count` words more, with embeddings of 0; the layers are shared."""
+        """Return an encoder with `count` more words, whose embeddings are 0; the layers are shared."""
         added = np.zeros((count, self.embeddings.shape[1]), dtype=self.embeddings.dtype)
         return replace(self, embeddings=np.concatenate([np.asarray(self.embeddings), added]))
 
@@ -140,10 +140,10 @@ class Encoder:
         offsets : array_like of int, shape (n + 1,)
             Window i has the context words ``contexts[offsets[i]:offsets[i + 1]]``.
         priors : (means, log_variances) of shapes (n, D) and (n, 1) or (n, D), optional
-            Those of the centre words; a residual encoder needs them, another leaves them unread.
+            Those of the centre words; needed by a residual encoder, otherwise ignored.
         weights : array of float, shape (c,), optional
-            How much each context word counts, the a_j of the `reading`; 1 by default. A word of weight 0 is as good
-            as not there.
+            How much each context word counts, the a_j of the `reading`; 1 by default. A word of weight 0 has no
+            effect.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class Encoder:
         return hidden
 
     def _project(self, words: Integers, layer: Floats) -> tuple[Floats, Integers]:
-        """Project the distinct ones among `words`; return their rows and, for each word, which row is its."""
+        """Project each distinct word once; return the rows and, for each word, the number of its row."""
         distinct, row_of = _distinct(words, len(self.embeddings))
         return self.embeddings[distinct] @ layer, row_of
 

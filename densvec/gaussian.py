@@ -46,7 +46,7 @@ class Gaussian:
     """
 
     __slots__ = ("mean", "variance")
-    # NumPy must leave `array == gaussian` and the like to this class.
+    # Makes NumPy leave expressions such as `array == gaussian` to this class.
     __array_ufunc__ = None
 
     mean: Floats
@@ -104,7 +104,7 @@ class Gaussian:
 
     @property
     def log_determinant(self) -> Floats:
-        """Logarithm of the determinant of the covariance: how much room the density takes.
+        """Logarithm of the determinant of the covariance: how much space the density occupies.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Folders as the Hugging Face hub has them: ``model.safetensors``, ``config.json`` and a model card.
+"""Folders in the layout of the Hugging Face hub: ``model.safetensors``, ``config.json`` and a model card.
 
 ``model.safetensors`` is the file that :meth:`KeyedDensities.save <densvec.KeyedDensities.save>` writes. A path never
 touches the network; only a name such as ``"user/model"``, for which there is no folder, is looked up by
@@ -33,14 +33,14 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 def save_pretrained(
     wv: KeyedDensities, folder: str | os.PathLike[str], *, card: Mapping[str, Any] | None = None
 ) -> None:
-    """Write weights, configuration and model card to a folder; a card that is there already is left alone.
+    """Write weights, configuration and model card to a folder; an existing card is left alone.
 
     Parameters
     ----------
     wv : KeyedDensities
         The words.
     folder : str or PathLike
-        Where to write; made if need be.
+        Where to write; created if necessary.
     card : mapping, optional
         What the model card says at its top, such as ``{"license": "cc-by-sa-4.0", "language": "en"}``.
 
@@ -90,7 +90,7 @@ def from_pretrained(
 
 
 def configuration(wv: KeyedDensities) -> dict[str, Any]:
-    """Return what ``config.json`` holds."""
+    """Return the contents of ``config.json``."""
     wide = None if wv.log_variances is None else wv.log_variances.shape[1]
     return {
         "model_type": "densvec",
@@ -142,7 +142,9 @@ def _check_configuration(path: str) -> None:
         with open(path, encoding="utf-8") as file:
             config = json.load(file)
     except FileNotFoundError:
-        raise DensvecFileError(f"{path} is not there: this is no folder written by save_pretrained") from None
+        raise DensvecFileError(
+            f"{path} does not exist: this folder was not written by save_pretrained"
+        ) from None
     except ValueError as error:
         raise DensvecFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(config, dict) or config.get("model_type") != "densvec":
@@ -151,7 +153,7 @@ def _check_configuration(path: str) -> None:
 
 
 def _yaml(key: str, value: Any) -> str:
-    """Return a line of YAML; every JSON value is one of YAML, too."""
+    """Return a line of YAML; every JSON value is also valid YAML."""
     if isinstance(value, Iterable) and not isinstance(value, str):
         return "\n".join([f"{key}:", *(f"- {json.dumps(item)}" for item in value)])
     return f"{key}: {json.dumps(value, ensure_ascii=False)}"

@@ -1,6 +1,6 @@
 """The divergences as distances, in the forms that are needed to compare densities with the rows of a table.
 
-:mod:`densvec.divergences` has the formulas as one reads them. Here each is taken apart into terms of the queries and
+:mod:`densvec.divergences` has the formulas in their usual form. Here each is separated into terms of the queries and
 terms of the rows, so that products of matrices do the work; a new metric is one entry of `METRICS`.
 """
 
@@ -53,7 +53,7 @@ class Metric:
         (products, query variances, row variances): what is left to do to the products, in place, of a metric in
         which queries and rows cannot be separated.
     scan : callable, optional
-        What `diagonal` gives, for one query and in one pass over a table that can be scanned.
+        What `diagonal` returns, for one query and in one pass over a table that can be scanned.
     squared : bool
         Whether `spherical` and `diagonal` give the square of the distance.
     non_negative : bool
@@ -114,7 +114,7 @@ def _wasserstein_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Float
     return np.ones(1, v_q.dtype), d * (np.sqrt(v_q) - np.sqrt(p.variance)) ** 2
 
 
-# The same as one product of vectors, but for a constant of each query or a factor.
+# The same as one product of vectors, up to a constant of each query or a factor.
 
 
 def _kl_linear(d: int, q: Queries, means: Floats, p: Terms) -> Columns:

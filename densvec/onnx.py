@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["export_onnx"]
 
 _OPSET, _IR_VERSION = 17, 8
-"""Versions of the standard that runtimes of 2022 know already."""
+"""Versions of the standard that runtimes have supported since 2022."""
 
 _LARGEST_MESSAGE = 3 << 29
 """Bytes of weights above which they get a file of their own: one message of Protocol Buffers holds 2 GB."""
@@ -59,7 +59,7 @@ def export_onnx(
     path : str or PathLike
         The file; weights of more than 1.5 GB go to a second one with ``.data`` at the end of its name.
     words : str or PathLike, optional
-        Where to write the words, one on each line, in the order of their rows.
+        Where to write the words, one per line, in the order of their rows.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _posteriors(graph: _Graph, wv: KeyedDensities, encoder: Encoder) -> None:
     reading = encoder.reading
     # h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer) over the context words that there are
     present = add("GreaterOrEqual", "context", graph.weight("zero", np.array(0, np.int64)))
-    rows = add("Max", "context", "zero")  # any row will do where there is no word: it is multiplied by 0
+    rows = add("Max", "context", "zero")  # where there is no word, any row will do: it is multiplied by 0
     of_contexts = add("MatMul", add("Gather", "embeddings", rows), "context_layer")  # (n, C, H)
     of_centres = add("MatMul", add("Gather", "embeddings", "centre"), "centre_layer")
     one, last = graph.weight("one", np.array([1], np.int64)), graph.weight("last", np.array([-1], np.int64))

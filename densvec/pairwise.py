@@ -1,10 +1,10 @@
 """Divergences by matrix products: one density, or many, against all densities of a table.
 
 A product of matrices in the tables' own precision does the work; the expanded square ‖a‖² + ‖b‖² − 2 a·b that
-it rests on loses its digits when two densities are nearly equal. So every value that is small beside its
+it is based on loses digits when two densities are nearly equal. So every value that is small beside its
 error bound is computed again from plain differences by :mod:`densvec.divergences`, and the laws of that
 module (never negative, zero only for equal densities) hold here too. Nothing as large as the table is
-allocated: rows are taken by blocks.
+allocated: rows are processed in blocks.
 
 All functions return *distances*: smaller is closer. The distance of `expected_likelihood` is minus its
 value.
@@ -26,7 +26,7 @@ from densvec.types import Booleans, Floats
 __all__ = ["approximate_distances", "distances", "pairwise"]
 
 _PRODUCT_ENTRIES = 1 << 22
-"""Numbers that one product of matrices gives: large, because the threads of a small one wait for each other."""
+"""Numbers that one product of matrices gives: large, because in a small one threads mostly wait for each other."""
 
 #: Rows of a table, their distances, and which of these are doubtful.
 Compared: TypeAlias = "tuple[slice, Floats, Booleans | None]"
@@ -88,9 +88,9 @@ def distances(
 def approximate_distances(
     q: Gaussian, table: DensityTable, metric: str, start: int, stop: int
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield distances by blocks of rows, in the tables' own precision: good enough to find candidates.
+    """Yield distances in blocks of rows, in the tables' own precision: good enough to find candidates.
 
-    Of each query they may lack a constant or a factor, and be squares: only their order counts.
+    They may lack a constant or a factor for each query, or be squared: only their order matters.
     """
     form = find_metric(metric)
     if len(q) <= FEW or not (q.is_spherical and table.is_spherical):
@@ -124,7 +124,7 @@ def _batch(density: Gaussian) -> Gaussian:
 def _blocks(
     q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, dtype: npt.DTypeLike
 ) -> Iterator[Compared]:
-    """Yield blocks of rows, their distances from all of `q`, and where rounding may have spoilt these."""
+    """Yield blocks of rows, their distances from all of `q`, and which of these rounding may have spoilt."""
     if q.dimension != table.dimension:
         raise ValueError(f"the densities have different dimensions: {q.dimension} and {table.dimension}")
     # The error bound of a sum of D products, times the factor by which a value must exceed it to be trusted.

@@ -11,11 +11,11 @@ from densvec.types import Floats, Integers
 
 __all__ = ["Phrases"]
 
-_BLOCK = 1 << 20  # words that are counted at once
+_BLOCK = 1 << 20  # how many words are counted at a time
 
 
 class Phrases:
-    """Pairs of neighbouring words that occur together far more often than chance, to be joined into one word.
+    """Pairs of neighbouring words that occur together far more often than by chance, to be joined into one word.
 
     The score of a pair is its normalised pointwise mutual information, ``ln(p(ab) / p(a) p(b)) / −ln p(ab)``: 0 for
     words that meet by chance, 1 for words that never occur apart.
@@ -25,13 +25,13 @@ class Phrases:
     sentences : iterable of lists of str
         The text; it is read once.
     min_count : int, optional
-        Rarer pairs are no phrases.
+        Rarer pairs are not phrases.
     threshold : float, optional
         Pairs must score more than this, between −1 and 1.
     delimiter : str, optional
         What joins the words.
     max_pairs : int, optional
-        When more pairs than these have been met, the rarest are forgotten, which bounds the memory (16 bytes each).
+        If more pairs than this have been counted, the rarest are dropped, which bounds the memory (16 bytes each).
 
     Attributes
     ----------

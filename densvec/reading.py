@@ -1,4 +1,4 @@
-"""How an encoder reads a context: which words count, how much each of them, and when more words say nothing new."""
+"""How an encoder reads a context: which words count, how much each counts, and when more words add nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from densvec.types import Floats, Integers
 __all__ = ["MOST_EMPHASIS", "MOST_NARROWING", "Reading", "Spans"]
 
 MOST_NARROWING = 0.5
-"""By how much of the prior's precision a narrowing posterior's can exceed it."""
+"""The most by which a narrowing posterior's precision exceeds the prior's, as a share of the latter."""
 
 _SLACK = 1e-6
-"""For rounding: a word that lies `window` words away, all of them kept, is no longer read."""
+"""Allows for rounding: a word at distance `window` + 1, with all words between kept, is not read."""
 
 MOST_EMPHASIS = 10.0
-"""Beyond this, nothing of the word itself would be left in what is sought for it."""
+"""With more emphasis than this, nothing of the word itself would be left."""
 
 
 class Spans(NamedTuple):
@@ -40,15 +40,15 @@ class Spans(NamedTuple):
 class Reading:
     """The definition of an encoder's sum over the context, the same in training and in use.
 
-    Training reads thinned text, in which a frequent word is seldom left. A context that is not thinned is read as
-    if it were: each word c_j counts with the probability `keep` of being left, and lies as far from the centre as
-    it does on average in thinned text, d_j = 1 + Σ keep over the words between. Words with d_j < window + 1 belong
-    to the window. Their weights are::
+    Training reads thinned text, from which most occurrences of frequent words are removed. A context that is not
+    thinned is read as if it were: each word c_j counts with the probability `keep` of being kept, and its distance
+    from the centre is its average distance in thinned text, d_j = 1 + Σ keep over the words between. Words with d_j <
+    window + 1 belong to the window. Their weights are::
 
         a_j = keep_j · (1 + nearness · (1 − 2 d_j / (window + 1)))
 
     and the hidden vectors are summed by s · Σ_j a_j relu(…), with s = (2 window + saturation) / (Σ_j a_j +
-    saturation): a full window counts as it stands, shorter ones a little more than their share, and however long a
+    saturation): a full window counts as it is, shorter ones a little more than their share, and however long a
     context is, the sum stays below 1 + saturation / (2 window) times that of a full window of the same words.
 
     The defaults are the paper's: every word counts 1, the `window` words on either side are read, and their sum
@@ -61,17 +61,17 @@ class Reading:
     nearness : float
         How much more near words count, from 0 to 1.
     saturation : float
-        Words after which a context has said half of what it can; infinity is the plain sum.
+        The number of words after which a context has had half of its possible effect; infinity is the plain sum.
     thinned : bool
-        Whether words count by their probability of staying in the thinned text.
+        Whether words count with their probability of being kept in thinned text.
     narrowing : bool
         Whether a posterior's variance is its prior's over 1 + x/(1 + 2x), with x = Σ_j a_j relu(…)·|variance_head|,
-        instead of what the head and its bias give. So every word that is read narrows it further, and all of them
-        together never to less than two thirds.
+        instead of what the head and its bias give. So every word that is read narrows it further, but all of them
+        together never to less than two thirds of the prior's variance.
     emphasis : float
-        How far substitutes are sought: their posterior's mean lies this many times as far from the prior's as the
-        context has moved it. A posterior is a belief, and a careful one; what tells substitutes apart is the part
-        of it that the context has changed.
+        How much the context weighs in the search for substitutes: the posterior's mean is moved this many times as far
+        from the prior's as the context has moved it. A posterior is a cautious belief; what tells substitutes apart
+        is the part of it that the context has changed.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Reading:
 
     @classmethod
     def of_thinned_text(cls, window: int, nearness: float) -> Reading:
-        """Return how a model reads by default: thinned, narrowing, and half said after two words of a window of 5."""
+        """Return how a model reads by default: thinned, narrowing, and with half the effect after `window` words."""
         return cls(window, nearness, saturation=0.4 * window, thinned=True, narrowing=True, emphasis=1.5)
 
     def __post_init__(self) -> None:
@@ -187,7 +187,7 @@ class Reading:
     def _ends(
         self, before: Floats, centres: Integers, starts: Integers, stops: Integers
     ) -> tuple[Integers, Integers]:
-        """Return the first position that is read around each centre, and the one behind the last."""
+        """Return the first position that is read around each centre, and the one after the last."""
         # The words between j < i and i are j + 1 … i - 1; j is read if they keep less than `window`.
         reach = self.window - _SLACK
         first = np.maximum(np.searchsorted(before, before[centres] - reach, side="right") - 1, starts)

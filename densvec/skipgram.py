@@ -65,8 +65,8 @@ class SkipGram(DensityModel, SkipGramParameters):
     cbow_mean : {0, 1}
         Whether `predict_output_word` takes the mean of the context's vectors or their sum.
     pairing : {"paired", "shared"}
-        Whether each context word has negatives of its own, as in word2vec, or all those of a centre word have
-        the same, which then count once for each of them. Shared ones train about three times as fast.
+        Whether each context word has negatives of its own, as in word2vec, or all context words of a centre word
+        share the same ones, which then count once for each. Shared ones train about three times as fast.
 
     Attributes
     ----------

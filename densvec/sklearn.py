@@ -1,7 +1,7 @@
 """Densities in scikit-learn: transformers from texts to features (``pip install 'densvec[sklearn]'``).
 
-`DensityVectorizer` uses densities that are there, `BayesianSkipGramTransformer` trains them on the texts that it is
-fitted to. Both follow scikit-learn's conventions, and work in pipelines and grid searches.
+`DensityVectorizer` uses existing densities, `BayesianSkipGramTransformer` trains them on the texts that it is fitted
+to. Both follow scikit-learn's conventions, and work in pipelines and grid searches.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         input_features : any, optional
-            Not used; texts have no names of features.
+            Not used; texts have no feature names.
         """
         check_is_fitted(self)
         wv = self._densities()
@@ -125,7 +125,7 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class DensityVectorizer(_TextFeatures):
-    """Turn texts into features by densities that were trained before.
+    """Turn texts into features with densities that were trained before.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ class DensityVectorizer(_TextFeatures):
         The words, or a saved model. A copy of the estimator, as grid searches make them, shares the words.
     features : {"means", "moments", "text_density"}, optional
         ``"means"``: the average of the means of the words. ``"moments"``: that, and the average of their
-        log-variances. ``"text_density"``: mean and log-variance of the density of the text, in which a word
-        counts for how precise and how rare it is: :meth:`KeyedDensities.text_density
+        log-variances. ``"text_density"``: mean and log-variance of the density of the text, in which
+        precise and rare words count most: :meth:`KeyedDensities.text_density
         <densvec.KeyedDensities.text_density>`.
     lowercase : bool, optional
         Whether to lower-case texts.
@@ -165,7 +165,7 @@ class DensityVectorizer(_TextFeatures):
         self.tokenizer = tokenizer
 
     def fit(self, X: Texts, y: Any = None) -> Self:
-        """Open the densities; the texts are looked at only to see that they are texts.
+        """Open the densities; the texts are only checked to be texts.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class DensityVectorizer(_TextFeatures):
 
 
 class BayesianSkipGramTransformer(_TextFeatures):
-    """Train a Bayesian Skip-gram on texts, and turn texts into features by it.
+    """Train a Bayesian Skip-gram on texts, and turn texts into features with it.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class BayesianSkipGramTransformer(_TextFeatures):
     n_jobs : int, optional
         Threads that train; with one, the same texts and `random_state` give the same features.
     random_state : int, RandomState or None, optional
-        Where randomness starts.
+        Seeds everything random.
     parameters : dict, optional
         Further parameters of the model.
 

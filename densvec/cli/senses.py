@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from densvec.cli.errors import UsageError
 from densvec.cli.output import print_json, scored
 from densvec.cli.pictures import add_picture, prepare_matplotlib, save_picture
-from densvec.cli.words import add_model, check_known, load, positive, text_of
+from densvec.cli.words import Batch, add_model, check_known, lines_or, load, positive
+
+if TYPE_CHECKING:
+    from densvec.keyed.senses import Senses
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
@@ -28,7 +32,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     """Add the arguments."""
     add_model(parser)
     parser.add_argument("corpus", metavar="CORPUS", help="text with one sentence per line")
-    parser.add_argument("words", metavar="WORD", nargs="+", help="words")
+    parser.add_argument("words", metavar="WORD", nargs="+", help="words; - reads them, one per line")
     parser.add_argument(
         "--max-occurrences",
         type=positive,
@@ -49,41 +53,46 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_picture(parser, "the occurrences of the word, coloured by sense")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print the senses of each word."""
     if args.plot is not None:
         if len(args.words) > 1:
             raise UsageError(f"--plot draws one word: got {len(args.words)}")
         prepare_matplotlib()
     wv = load(args.model)
-    words = [text_of(word) for word in args.words]
-    check_known(wv, words)
-    for i, word in enumerate(words):
-        senses = wv.senses(
-            word,
-            args.corpus,
-            args.max_occurrences,
-            max_senses=args.max_senses,
-            topn=args.topn,
-            examples=args.examples,
-            seed=args.seed,
-            show_progress=False if args.json else None,
-        )
-        if args.plot is not None:
-            from densvec.plot import plot_senses
+    batch = Batch(args.words, args.json)
+    for i, word in enumerate(lines_or(args.words)):
+        with batch.answering(word, {"word": word}):
+            check_known(wv, [word])
+            senses = wv.senses(
+                word,
+                args.corpus,
+                args.max_occurrences,
+                max_senses=args.max_senses,
+                topn=args.topn,
+                examples=args.examples,
+                seed=args.seed,
+                show_progress=False if args.json else None,
+            )
+            if args.plot is not None:
+                from densvec.plot import plot_senses
 
-            save_picture(plot_senses(senses), args.plot)
-        if args.json:
-            found = [
-                {
-                    "share": sense.share,
-                    "nearest": scored(sense.nearest),
-                    "examples": [
-                        {"tokens": list(each.tokens), "position": each.position} for each in sense.examples
-                    ],
-                }
-                for sense in senses
-            ]
-            print_json({"word": word, "occurrences": len(senses.occurrences), "senses": found})
-            continue
-        print(("\n" if i else "") + str(senses), flush=True)
+                save_picture(plot_senses(senses), args.plot)
+            if args.json:
+                print_json(_document(senses))
+            else:
+                print(("\n" if i else "") + str(senses), flush=True)
+    return batch.exit_code()
+
+
+def _document(senses: Senses) -> dict[str, Any]:
+    """Return the senses of a word as a JSON document."""
+    found = [
+        {
+            "share": sense.share,
+            "nearest": scored(sense.nearest),
+            "examples": [{"tokens": list(each.tokens), "position": each.position} for each in sense.examples],
+        }
+        for sense in senses
+    ]
+    return {"word": senses.word, "occurrences": len(senses.occurrences), "senses": found}

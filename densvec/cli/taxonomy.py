@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from densvec.cli.output import print_json
+from densvec.cli.errors import sentence
+from densvec.cli.output import print_json, say
 from densvec.cli.pictures import add_picture, prepare_matplotlib, save_picture
-from densvec.cli.words import add_model, check_known, lines_or, load
+from densvec.cli.words import add_model, known_candidates, lines_or, load, unknown_word_in
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
@@ -31,18 +32,22 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the tree."""
+    """Print the tree of the words that are known, and those that are not."""
     if args.plot is not None:
         prepare_matplotlib()
-    words = list(lines_or(args.words))
     wv = load(args.model)
-    check_known(wv, words)
+    words, unknown = known_candidates(wv, list(lines_or(args.words)))
     tree = wv.taxonomy(words)
     if args.plot is not None:
         from densvec.plot import plot_taxonomy
 
         save_picture(plot_taxonomy(tree), args.plot)
     if args.json:
-        print_json(tree.to_dict())
-    else:
-        print(tree)
+        errors = [{"word": word, "error": sentence(unknown_word_in(wv, word))} for word in unknown]
+        print_json({**tree.to_dict(), **({"unknown": errors} if errors else {})})
+        return
+    print(tree)
+    for word in unknown:
+        print(f"{word}\n  unknown: {sentence(unknown_word_in(wv, word))}")
+    if unknown:
+        say(f"densvec: {len(unknown):,} of {len(words) + len(unknown):,} words are unknown")

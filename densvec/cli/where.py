@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from densvec.cli.output import columns, print_json
 from densvec.cli.words import (
     METRICS,
+    Batch,
     add_lower,
     add_model,
     add_topn,
@@ -50,25 +51,35 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
     add_lower(parser)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Print the occurrences nearest to each marked word."""
     from densvec.search.occurrences import Occurrences
 
     wv = load(args.model)
     index = Occurrences(args.index, wv)
+    batch = Batch(args.sentences, args.json)
     for i, text in enumerate(lines_or(args.sentences)):
-        marked = parse_marked(text, lower=args.lower)
-        check_known(wv, [marked.word])
-        posterior = wv.infer(marked.tokens, marked.word, marked.position)
-        word = None if args.any_word else marked.word
-        found = index.where(posterior, word, args.topn, metric=args.metric)
-        if args.json:
-            places = [
-                {"word": place.word, "score": place.score, "position": place.position, "tokens": place.tokens}
-                for place in found
-            ]
-            print_json({"sentence": text, "metric": args.metric, "occurrences": places})
-            continue
-        report_skipped(wv, skipped(wv, marked), marked)
-        lines = [(number(place.score), place.text) for place in found]
-        print(("\n" if i else "") + (columns(lines, right=[0]) if lines else "no occurrences"), flush=True)
+        with batch.answering(text, {"sentence": text}):
+            marked = parse_marked(text, lower=args.lower)
+            check_known(wv, [marked.word])
+            posterior = wv.infer(marked.tokens, marked.word, marked.position)
+            word = None if args.any_word else marked.word
+            found = index.where(posterior, word, args.topn, metric=args.metric)
+            if args.json:
+                places = [
+                    {
+                        "word": place.word,
+                        "score": place.score,
+                        "position": place.position,
+                        "tokens": place.tokens,
+                    }
+                    for place in found
+                ]
+                print_json({"sentence": text, "metric": args.metric, "occurrences": places})
+                continue
+            report_skipped(wv, skipped(wv, marked), marked)
+            lines = [(number(place.score), place.text) for place in found]
+            print(
+                ("\n" if i else "") + (columns(lines, right=[0]) if lines else "no occurrences"), flush=True
+            )
+    return batch.exit_code()

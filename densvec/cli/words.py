@@ -37,6 +37,7 @@ __all__ = [
     "spellings",
     "standard_input",
     "text_of",
+    "unknown_word_in",
 ]
 
 METRICS = ("cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein")
@@ -171,7 +172,12 @@ def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
     """Raise KeyError for the first word unknown to the model, with the known words spelt like it."""
     for word in words:
         if word not in wv.key_to_index:
-            raise unknown_word(word, len(wv.key_to_index), spellings(word, wv.key_to_index))
+            raise unknown_word_in(wv, word)
+
+
+def unknown_word_in(wv: KeyedDensities, word: str) -> KeyError:
+    """Return the error for a word that a model does not know, with known words spelt like it."""
+    return unknown_word(word, len(wv.key_to_index), spellings(word, wv.key_to_index))
 
 
 def unknown_word(word: str, words: int, near: Sequence[str]) -> KeyError:

@@ -66,3 +66,42 @@ def test_infer_gives_the_density(model, capsys):
     document = json.loads(capsys.readouterr().out)
     assert len(document["mean"]) == 12
     assert len(document["variance"]) == 1
+
+
+def test_senses_go_on(model, tmp_path, monkeypatch, capsys):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("a ripe kiwi and an owl\n" * 20, encoding="utf-8")
+    lines = ["kiwi", "xyzzy", "owl"]
+    code, out, err = run(monkeypatch, capsys, lines, "senses", model, str(corpus), "-", "--json")
+    documents = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert ["error" in document for document in documents] == [False, True, False]
+    assert "1 of 3 could not be answered" in err
+    code, out, _ = run(monkeypatch, capsys, ["xyzzy"], "senses", model, str(corpus), "-")
+    assert code == 1
+    assert "unknown: " in out
+
+
+def test_where_goes_on(model, tmp_path, monkeypatch, capsys):
+    corpus, index = tmp_path / "corpus.txt", str(tmp_path / "index")
+    corpus.write_text("a ripe kiwi and an owl\n" * 20, encoding="utf-8")
+    assert main(["index", model, str(corpus), "-o", index, "--words", "kiwi", "owl", "--quiet"]) == 0
+    capsys.readouterr()
+    lines = ["a ripe [[kiwi]]", "a ripe [[xyzzy]]", "no mark", "the [[owl]]"]
+    code, out, err = run(monkeypatch, capsys, lines, "where", model, index, "-", "--json")
+    documents = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert ["error" in document for document in documents] == [False, True, True, False]
+    assert "2 of 4 could not be answered" in err
+    assert run(monkeypatch, capsys, lines[1:2], "where", model, index, "-")[0] == 1
+
+
+def test_a_taxonomy_leaves_out_unknown_words(model, monkeypatch, capsys):
+    code, out, err = run(monkeypatch, capsys, ["animal", "xyzzy", "owl"], "taxonomy", model, "-")
+    assert code == 0
+    assert "xyzzy\n  unknown: " in out
+    assert "1 of 3 words are unknown" in err
+    code, out, _ = run(monkeypatch, capsys, ["animal", "xyzzy", "owl"], "taxonomy", model, "-", "--json")
+    assert code == 0
+    assert [each["word"] for each in json.loads(out)["unknown"]] == ["xyzzy"]
+    assert run(monkeypatch, capsys, ["xyzzy"], "taxonomy", model, "-")[0] == 1

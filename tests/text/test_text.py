@@ -180,7 +180,7 @@ def test_a_file_cannot_read_the_text_that_it_is_part_of(again):
             return super().readinto(view)
 
     snake = TextReader([("snake", lambda: Snake(b"tail " * 100, 5))])
-    with pytest.raises(RuntimeError, match="read already"):
+    with pytest.raises(RuntimeError, match="already being read"):
         snake.next_block(1)
 
 
