@@ -11,15 +11,32 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 from densvec.native._bsg_step cimport (
     CENTRE_LAYER, CONTEXT_LAYER, MEAN_BIAS, MEAN_HEAD, VARIANCE_BIAS, VARIANCE_HEAD, Scratch, Step,
 )
-from densvec.native._vector cimport REAL
-from densvec.native._windows cimport Windows, positive_count
+from densvec.native._vector cimport REAL, Loops, Product, prefetch_row
+from densvec.native._windows cimport Windows, positive_count, same_window
 
 
-cdef inline void gemm(char a_op, char b_op, int m, int n, int k, REAL* a, int a_row, REAL* b, int b_row,
-                      REAL beta, REAL* c, int c_row) noexcept nogil:
-    """c = op(a) op(b) + beta c in row-major order, with the lengths of their rows; 'T' transposes."""
-    # BLAS is column-major: it sees our arrays transposed, so ask it for cᵀ = op(b)ᵀ op(a)ᵀ.
-    cdef REAL alpha = 1
+cdef enum:
+    AHEAD = 4       # rows of embeddings that are asked for before they are needed
+
+
+cdef inline void multiply(const Loops* loops, bint transposed, int m, int n, int k, REAL* a, int a_row,
+                          REAL* b, int b_row, REAL* c, int c_row, const REAL* start=NULL) noexcept nogil:
+    """c = a @ b, given the lengths of their rows, plus the row `start`; a may be transposed: (k, m).
+
+    Rows of b, and start, go on for whole vectors.
+    """
+    cdef REAL alpha = 1, beta = start != NULL
+    cdef char b_op = c'N', a_op = c'T' if transposed else c'N'
+    cdef Product by
+    cdef int i
+    if loops.bits:
+        by = Product(c_row, 1 if transposed else a_row, a_row if transposed else 1, b_row, k, start, 0)
+        loops.product(c, a, b, m, n, &by)
+        return
+    if start != NULL:
+        for i in range(m):
+            memcpy(c + <size_t> i * c_row, start, n * sizeof(REAL))
+    # BLAS is column-major: it sees our arrays transposed, so ask it for cᵀ = bᵀ aᵀ.
     if sizeof(REAL) == sizeof(float):
         sgemm(&b_op, &a_op, &n, &m, &k, <float*> &alpha, <float*> b, &b_row, <float*> a, &a_row,
               <float*> &beta, <float*> c, &c_row)
@@ -56,11 +73,6 @@ cdef inline int find_distinct(const int* tokens, int count, Scratch* scratch) no
             distinct += 1
         slots[i] = slot
     return distinct
-
-
-cdef inline bint same_window(const Windows* windows, int i, int j) noexcept nogil:
-    """Whether the windows of two centres reach equally far on either side."""
-    return windows.left[i] - i == windows.left[j] - j and windows.right[i] - i == windows.right[j] - j
 
 
 cdef inline REAL weigh_context(Step* step, int i, REAL* weights) noexcept nogil:  # OUT: weights
@@ -109,8 +121,11 @@ cdef inline void encode(Step* step) noexcept nogil:
 
     # projected = embeddings[words] @ layers
     for i in range(distinct):
+        if i + AHEAD < distinct:
+            prefetch_row(tables.embeddings + <size_t> s.words[i + AHEAD] * E, E * sizeof(REAL))
         memcpy(s.inputs + <size_t> i * E, tables.embeddings + <size_t> s.words[i] * E, E * sizeof(REAL))
-    gemm(c'N', c'N', distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, 0, s.projected, 2 * units)
+    multiply(step.loops, False, distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, s.projected,
+             2 * units)
 
     # hidden[i] = (reads[i] * relu(projected[window of i] as contexts + projected[i] as a centre)).sum(0)
     for i in range(first, last):
@@ -127,13 +142,11 @@ cdef inline void encode(Step* step) noexcept nogil:
         )
 
     # posteriors = hidden @ heads + biases
-    for i in range(last - first):
-        memcpy(s.posteriors + i * outputs, weights[MEAN_BIAS], D * sizeof(REAL))
-        if step.narrows:
-            memset(s.posteriors + i * outputs + D, 0, spread * sizeof(REAL))
-        else:
-            memcpy(s.posteriors + i * outputs + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
-    gemm(c'N', c'N', last - first, outputs, H, s.hidden, units, s.heads, outputs, 1, s.posteriors, outputs)
+    memcpy(s.biases, weights[MEAN_BIAS], D * sizeof(REAL))
+    if not step.narrows:
+        memcpy(s.biases + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
+    multiply(step.loops, False, last - first, outputs, H, s.hidden, units, s.heads, outputs, s.posteriors,
+             outputs, s.biases)
 
 
 cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
@@ -183,7 +196,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
     loops, s, windows, d_weights = step.loops, step.scratch, &step.windows, step.scratch.d_weights
 
     # The heads; hidden becomes its gradient
-    gemm(c'T', c'N', H, outputs, tile, s.hidden, units, s.d_posteriors, outputs, 0, s.d_heads, outputs)
+    multiply(loops, True, H, outputs, tile, s.hidden, units, s.d_posteriors, outputs, s.d_heads, outputs)
     memset(d_weights[MEAN_BIAS], 0, D * sizeof(REAL))
     memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
     for i in range(tile):
@@ -193,7 +206,8 @@ cdef inline void propagate(Step* step) noexcept nogil:
         memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
         for i in range(tile):
             memset(s.d_posteriors + i * outputs + D, 0, spread * sizeof(REAL))
-    gemm(c'N', c'T', tile, units, outputs, s.d_posteriors, outputs, s.heads, outputs, 0, s.hidden, units)
+    loops.transpose(s.turned, units, s.heads, outputs, H, D + spread)
+    multiply(loops, False, tile, units, D + spread, s.d_posteriors, outputs, s.turned, units, s.hidden, units)
 
     # The relus
     memset(s.d_projected, 0, distinct * 2 * units * sizeof(REAL))
@@ -206,8 +220,11 @@ cdef inline void propagate(Step* step) noexcept nogil:
         )
 
     # The layers; inputs become their gradients
-    gemm(c'T', c'N', E, 2 * units, distinct, s.inputs, E, s.d_projected, 2 * units, 0, s.d_layers, 2 * units)
-    gemm(c'N', c'T', distinct, E, 2 * units, s.d_projected, 2 * units, s.layers, 2 * units, 0, s.inputs, E)
+    multiply(loops, True, E, 2 * units, distinct, s.inputs, E, s.d_projected, 2 * units, s.d_layers,
+             2 * units)
+    loops.transpose(s.turned, step.embeds, s.layers, 2 * units, E, 2 * units)
+    multiply(loops, False, distinct, E, 2 * units, s.d_projected, 2 * units, s.turned, step.embeds, s.inputs,
+             E)
 
     copy_columns(d_weights[CONTEXT_LAYER], H, s.d_layers, 2 * units, E, H)
     copy_columns(d_weights[CENTRE_LAYER], H, s.d_layers + units, 2 * units, E, H)

@@ -32,6 +32,16 @@ cdef struct Rates:
     Descent contrast             # how the hinge moves positives and negatives
     Descent prior                # how the divergence from the prior moves the centre's word
 
+cdef struct Limits:              # the same for every model
+    double prior_low             # bounds of the priors' log-variances
+    double prior_high
+    double longest_step          # of a log-variance at once
+    double largest_loss          # of a typical word's sums
+    double most_pushes           # that a centre's negatives give one word, undamped
+    double memory                # centres that the typical word is a running mean over
+    double shrink                # how strongly coverage draws log-variances to the typical one
+    int scored                   # at one position of this many a narrowing posterior is scored
+
 cdef struct Tile:                # the centres first..last-1
     int first
     int last
@@ -53,6 +63,8 @@ cdef struct Totals:
 cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fill rows up to whole vectors
     REAL* layers                 # (E, 2, units) the layers of contexts and of centres, side by side
     REAL* heads                  # (units, outputs) those of means and of log-variances
+    REAL* biases                 # (outputs,)
+    REAL* turned                 # one of both, transposed
     int* slots                   # (tile + halo,) which of the tile's distinct words stands at each position
     int* words                   # (distinct,) their ids
     int* places                  # hash table of words to slots, at most 4 places per position; -1: free
@@ -76,6 +88,7 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     int* rows                    # words that one centre is compared with: positives, negatives, itself
     REAL** addresses             # (rows,) of their means
     REAL** into                  # (rows,) where those change
+    REAL** coming                # (rows,) of the means that the next centre needs as well
     REAL* row_log_variances      # (rows,) spherical only
     REAL* precisions             # (rows,) or (rows, D): 1 / variance
     REAL* distances              # (rows,) squared, spherical only, as the next three
@@ -93,6 +106,7 @@ cdef struct Step:                # everything that a step needs
     int inputs                   # E, of the encoder's embeddings
     int hidden                   # H
     size_t units                 # H in whole vectors: the row of a layer
+    size_t embeds                # E in whole vectors
     size_t outputs               # D + spread in whole vectors: the row of the heads
     int lengths[WEIGHTS]
     bint residual                # whether a posterior is its prior, shifted by the encoder
@@ -111,6 +125,7 @@ cdef struct Step:                # everything that a step needs
     bint trains                  # the same
     bint measures                # nothing changes: only the loss is asked for
     Optimiser optimiser
+    Limits limits
     Rates rates
     Windows windows
     Tile tile

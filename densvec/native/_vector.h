@@ -5,8 +5,8 @@
  * everywhere, and also AVX2 and AVX-512 where GCC or Clang compile for x86-64. Other compilers and processors
  * take the plain loops, which vectorise for their own baseline.
  *
- * To add a loop, name it in FOR_EACH_LOOP, define it in _vector_loops.h, and let Cython know it in
- * _vector.pxd.
+ * To add a loop, name it in FOR_EACH_LOOP, define it in _vector_loops.h or a file that this includes, and let
+ * Cython know it in _vector.pxd.
  */
 #ifndef DENSVEC_VECTOR_H
 #define DENSVEC_VECTOR_H
@@ -14,6 +14,10 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#include <immintrin.h>
+#endif
 
 #if defined(_MSC_VER) && !defined(__clang__)
 #define restrict __restrict
@@ -37,7 +41,18 @@ typedef float REAL;
 #endif
 
 enum { LANES = 16 };                     /* numbers in the widest vector, of floats */
+static const REAL ZEROS[LANES] = {0};
+/* Zeros, then numbers beyond all that is compared. */
+#define FAR ((REAL)INFINITY)
+static const REAL BEYOND[2 * LANES] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, FAR, FAR, FAR, FAR, FAR, FAR, FAR, FAR,
+    FAR, FAR, FAR, FAR, FAR, FAR, FAR, FAR};
 static const REAL LARGEST_EXPONENT = 80; /* of `exponential`: well within the range of a float */
+
+/* Ask for the cache lines of a row that will be needed soon. */
+static inline void prefetch_row(const void *row, size_t bytes) {
+    for (size_t offset = 0; offset < bytes; offset += 64) PREFETCH((const char *)row + offset);
+}
 
 /* How rows move down a slope. The same code sums gradients: into other arrays, at rates below 0, with no
  * damping and no limits. */
@@ -59,21 +74,37 @@ typedef struct {
     REAL epsilon;
 } Adam;
 
+/* A product of two matrices: how far apart in memory their rows are, and the left one's columns. */
+typedef struct {
+    size_t c_row;
+    size_t a_row;
+    size_t a_column; /* 1; with a_row 1 and this its row, the left one is transposed */
+    size_t b_row;
+    int inner;         /* columns of the left one, rows of the right one */
+    const REAL *start; /* what the product is added to, unless NULL */
+    size_t start_row;  /* 0: the same row for all */
+} Product;
+
 /* Every loop: result, name, arguments. */
 #define FOR_EACH_LOOP(LOOP)                                                                                  \
     LOOP(REAL, dot, (const REAL *a, const REAL *b, int n))                                                   \
     LOOP(void, dots, (REAL *scores, REAL *const *rows, const REAL *x, int count, int n))                    \
-    LOOP(void, distances, (REAL *distances, REAL *const *rows, const REAL *x, int count, int n))            \
+    LOOP(void, distances,                                                                                    \
+         (REAL *distances, REAL *const *rows, const REAL *x, int count, REAL *const *ahead, int coming,     \
+          int n))                                                                                            \
     LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                   \
     LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                     \
     LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                              \
     LOOP(void, precisions, (REAL *out, const REAL *log_variance, int n))                                    \
+    LOOP(void, product, (REAL *c, const REAL *a, const REAL *b, int m, int n, const Product *by))           \
+    LOOP(void, transpose,                                                                                    \
+         (REAL *into, size_t into_row, const REAL *matrix, size_t matrix_row, int rows, int columns))       \
     LOOP(REAL, hinge,                                                                                        \
          (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives, const REAL *weights,    \
           REAL margin, int count, int n))                                                                    \
     LOOP(void, relu_sum,                                                                                     \
          (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, const REAL *weights,    \
-          int count, int skip, int stride, int n))                                                                                \
+          int count, int skip, int stride, int n))                                                           \
     LOOP(void, relu_sum_back,                                                                                \
          (REAL *d_contexts, REAL *d_centre, const REAL *contexts, const REAL *centre,                      \
           const REAL *d_hidden, const int *slots, const REAL *weights, int count, int skip, int stride,      \
@@ -87,8 +118,11 @@ typedef struct {
          (REAL *into, REAL *d_mean, REAL *curvature, const REAL *row, const REAL *mean, const REAL *gain, \
           const Descent *rule, int n))                                                                       \
     LOOP(void, plan_moves,                                                                                   \
-         (REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,              \
+         (REAL *sums, REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,  \
           const REAL *distances, REAL variance, const Descent *rule, REAL size, int count))                  \
+    LOOP(void, score_spherical,                                                                              \
+         (REAL *scores, REAL *precisions, const REAL *distances, const REAL *log_variances, REAL variance,  \
+          REAL size, int count))                                                                             \
     LOOP(REAL, score_diagonal,                                                                               \
          (const REAL *row, const REAL *log_variance, const REAL *precision, const REAL *mean,                \
           const REAL *variance, int n))                                                                      \
@@ -116,12 +150,15 @@ typedef struct {
 #define MEMBER(RESULT, name, arguments) RESULT(*name) arguments;
 typedef struct {
     FOR_EACH_LOOP(MEMBER)
+    int bits; /* of the vectors that `product` was written for; 0: none, and BLAS is faster */
 } Loops;
 #undef MEMBER
 
 #define TARGET
 #define SUFFIX plain
+#define BITS 0
 #include "_vector_loops.h"
+#undef BITS
 #undef SUFFIX
 #undef TARGET
 
@@ -129,9 +166,14 @@ typedef struct {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !DENSVEC_DOUBLE
 #define DISPATCH 1
 
+/* Eight lanes that are taken, then eight that are not. */
+static const int32_t PART_MASKS[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+
 #define TARGET __attribute__((target("avx2,fma")))
 #define SUFFIX avx2
+#define BITS 256
 #include "_vector_loops.h"
+#undef BITS
 #undef SUFFIX
 #undef TARGET
 
@@ -141,7 +183,9 @@ typedef struct {
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma,prefer-vector-width=512")))
 #endif
 #define SUFFIX avx512
+#define BITS 512
 #include "_vector_loops.h"
+#undef BITS
 #undef SUFFIX
 #undef TARGET
 
@@ -170,11 +214,6 @@ static inline const Loops *loops_of(const char *instruction_set) {
     (void)instruction_set;
 #endif
     return &loops_plain;
-}
-
-/* Ask for the cache lines of a row that will be needed soon. */
-static inline void prefetch_row(const void *row, size_t bytes) {
-    for (size_t offset = 0; offset < bytes; offset += 64) PREFETCH((const char *)row + offset);
 }
 
 #endif

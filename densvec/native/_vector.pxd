@@ -20,14 +20,28 @@ cdef extern from "_vector.h" nogil:
         REAL rate
         REAL epsilon
 
+    ctypedef struct Product:
+        size_t c_row
+        size_t a_row
+        size_t a_column
+        size_t b_row
+        int inner
+        const REAL* start
+        size_t start_row
+
     ctypedef struct Loops:
+        int bits
         REAL (*dot)(const REAL* a, const REAL* b, int n) noexcept nogil
         void (*dots)(REAL* scores, REAL* const* rows, const REAL* x, int count, int n) noexcept nogil
-        void (*distances)(REAL* distances, REAL* const* rows, const REAL* x, int count, int n) noexcept nogil
+        void (*distances)(REAL* distances, REAL* const* rows, const REAL* x, int count, REAL* const* ahead,
+                          int coming, int n) noexcept nogil
         void (*squares)(REAL* out, const REAL* a, const REAL* b, int n) noexcept nogil
         void (*add_scaled)(REAL* y, REAL scale, const REAL* x, int n) noexcept nogil
         void (*exponential)(REAL* out, const REAL* x, int n) noexcept nogil
         void (*precisions)(REAL* out, const REAL* log_variance, int n) noexcept nogil
+        void (*product)(REAL* c, const REAL* a, const REAL* b, int m, int n, const Product* by) noexcept nogil
+        void (*transpose)(REAL* into, size_t into_row, const REAL* matrix, size_t matrix_row, int rows,
+                          int columns) noexcept nogil
         REAL (*hinge)(REAL* pulls, REAL* pushes, const REAL* positives, const REAL* negatives,
                       const REAL* weights, REAL margin, int count, int n) noexcept nogil
         void (*relu_sum)(REAL* hidden, const REAL* contexts, const REAL* centre, const int* slots,
@@ -41,9 +55,11 @@ cdef extern from "_vector.h" nogil:
                           const REAL* gains, const REAL* steps, int count, int n) noexcept nogil
         void (*pull_each)(REAL* into, REAL* d_mean, REAL* curvature, const REAL* row, const REAL* mean,
                           const REAL* gain, const Descent* rule, int n) noexcept nogil
-        void (*plan_moves)(REAL* gains, REAL* steps, REAL* moves, const REAL* shares,
+        void (*plan_moves)(REAL* sums, REAL* gains, REAL* steps, REAL* moves, const REAL* shares,
                            const REAL* precisions, const REAL* distances, REAL variance,
                            const Descent* rule, REAL size, int count) noexcept nogil
+        void (*score_spherical)(REAL* scores, REAL* precisions, const REAL* distances,
+                                const REAL* log_variances, REAL variance, REAL size, int count) noexcept nogil
         REAL (*score_diagonal)(const REAL* row, const REAL* log_variance, const REAL* precision,
                                const REAL* mean, const REAL* variance, int n) noexcept nogil
         void (*pull_diagonal)(REAL* into, REAL* into_log_variance, REAL* d_mean, REAL* d_log_variance,

@@ -9,6 +9,8 @@
 #define JOIN(name, suffix) JOIN_(name, suffix)
 #define LOOP(name) JOIN(name, SUFFIX)
 
+#include "_vector_width.h"
+
 /* Declared as the list has them: a loop defined otherwise does not compile. */
 #define PROTOTYPE(RESULT, name, arguments) TARGET static RESULT LOOP(name) arguments;
 FOR_EACH_LOOP(PROTOTYPE)
@@ -28,23 +30,22 @@ TARGET static void LOOP(add_scaled)(REAL *restrict y, REAL scale, const REAL *re
     for (int d = 0; d < n; d++) y[d] += scale * x[d];
 }
 
-/* One block of columns of relu_sum: its sum stays in registers over the whole window. */
+/* Some columns of relu_sum, `blocks` vectors: their sums stay in registers over the whole window. */
 INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL *restrict contexts,
                                                const REAL *restrict centre, const int *restrict slots,
-                                               const REAL *restrict weights, int count, int skip,
-                                               int stride) {
-    REAL sum[LANES] = {0};
+                                               const REAL *restrict weights, int count, int skip, int stride,
+                                               const int blocks) {
+    VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
     for (int j = 0; j < count; j++) {
         const REAL *context = contexts + (size_t)slots[j] * stride;
-        REAL weight = weights[j];
+        VECTOR weight = EACH(weights[j]);
         if (j == skip) continue;
-#pragma omp simd
-        for (int d = 0; d < LANES; d++) {
-            REAL pre = context[d] + centre[d];
-            sum[d] += weight * (pre > 0 ? pre : 0);
+        for (int b = 0; b < blocks; b++) {
+            VECTOR pre = LOAD(context + b * WIDTH) + LOAD(centre + b * WIDTH);
+            sum[b] += weight * WHERE_POSITIVE(pre, pre);
         }
     }
-    memcpy(hidden, sum, sizeof sum);
+    for (int b = 0; b < blocks; b++) STORE(hidden + b * WIDTH, sum[b]);
 }
 
 /* hidden = (weights * relu(contexts[slots] + centre)).sum(0), but for slots[skip]
@@ -52,33 +53,34 @@ INLINE TARGET static void LOOP(relu_sum_block)(REAL *restrict hidden, const REAL
 TARGET static void LOOP(relu_sum)(REAL *restrict hidden, const REAL *restrict contexts,
                                   const REAL *restrict centre, const int *restrict slots,
                                   const REAL *restrict weights, int count, int skip, int stride, int n) {
-    for (int d = 0; d < n; d += LANES)
-        LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, weights, count, skip, stride);
+    int d = 0;
+    for (; d + 4 * WIDTH <= n; d += 4 * WIDTH)
+        LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, weights, count, skip, stride, 4);
+    for (; d < n; d += WIDTH)
+        LOOP(relu_sum_block)(hidden + d, contexts + d, centre + d, slots, weights, count, skip, stride, 1);
 }
 
-/* One block of columns of relu_sum_back. */
+/* Some columns of relu_sum_back. */
 INLINE TARGET static void LOOP(relu_sum_back_block)(REAL *restrict d_contexts, REAL *restrict d_centre,
                                                     const REAL *restrict contexts,
                                                     const REAL *restrict centre,
                                                     const REAL *restrict d_hidden, const int *restrict slots,
                                                     const REAL *restrict weights, int count, int skip,
-                                                    int stride) {
-    REAL gain[LANES], sum[LANES];
-    memcpy(gain, d_hidden, sizeof gain); /* a load under a condition would be a branch */
-    memcpy(sum, d_centre, sizeof sum);
+                                                    int stride, const int blocks) {
+    VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
     for (int j = 0; j < count; j++) {
-        const REAL *context = contexts + (size_t)slots[j] * stride;
-        REAL *restrict d_context = d_contexts + (size_t)slots[j] * stride;
-        REAL weight = weights[j];
+        size_t row = (size_t)slots[j] * stride;
+        VECTOR weight = EACH(weights[j]);
         if (j == skip) continue;
-#pragma omp simd
-        for (int d = 0; d < LANES; d++) {
-            REAL on = weight * (context[d] + centre[d] > 0 ? gain[d] : 0);
-            d_context[d] += on;
-            sum[d] += on;
+        for (int b = 0; b < blocks; b++) {
+            int at = b * WIDTH;
+            VECTOR pre = LOAD(contexts + row + at) + LOAD(centre + at);
+            VECTOR on = WHERE_POSITIVE(pre, weight * LOAD(d_hidden + at));
+            STORE(d_contexts + row + at, LOAD(d_contexts + row + at) + on);
+            sum[b] += on;
         }
     }
-    memcpy(d_centre, sum, sizeof sum);
+    for (int b = 0; b < blocks; b++) STORE(d_centre + b * WIDTH, LOAD(d_centre + b * WIDTH) + sum[b]);
 }
 
 /* The same as relu_sum, backwards: wherever a unit was on, d_contexts[slots[j]] and d_centre gain
@@ -88,72 +90,18 @@ TARGET static void LOOP(relu_sum_back)(REAL *restrict d_contexts, REAL *restrict
                                        const REAL *restrict contexts, const REAL *restrict centre,
                                        const REAL *restrict d_hidden, const int *restrict slots,
                                        const REAL *restrict weights, int count, int skip, int stride, int n) {
-    for (int d = 0; d < n; d += LANES)
+    int d = 0;
+    for (; d + 4 * WIDTH <= n; d += 4 * WIDTH)
         LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots,
-                                  weights, count, skip, stride);
-}
-
-/* d_mean += gain * (mean - row);  into += step * (mean - row) */
-TARGET static void LOOP(pull)(REAL *into, REAL *restrict d_mean, const REAL *row, const REAL *restrict mean,
-                              REAL gain, REAL step, int n) {
-#pragma omp simd
-    for (int d = 0; d < n; d++) {
-        REAL diff = mean[d] - row[d];
-        d_mean[d] += gain * diff;
-        into[d] += step * diff;
-    }
-}
-
-/* The same for many rows, four at a time; a row may be there twice.          into, rows: (count,) addresses
- */
-TARGET static void LOOP(pull_rows)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
-                                   const REAL *restrict mean, const REAL *restrict gains,
-                                   const REAL *restrict steps, int count, int n) {
-    int k = 0;
-    for (; k + 4 <= count; k += 4) {
-        const REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
-        REAL *into0 = into[k], *into1 = into[k + 1], *into2 = into[k + 2], *into3 = into[k + 3];
-        REAL gain0 = gains[k], gain1 = gains[k + 1], gain2 = gains[k + 2], gain3 = gains[k + 3];
-        REAL step0 = steps[k], step1 = steps[k + 1], step2 = steps[k + 2], step3 = steps[k + 3];
-#pragma omp simd
-        for (int d = 0; d < n; d++) {
-            REAL diff0 = mean[d] - row0[d];
-            into0[d] += step0 * diff0;
-            REAL diff1 = mean[d] - row1[d];
-            into1[d] += step1 * diff1;
-            REAL diff2 = mean[d] - row2[d];
-            into2[d] += step2 * diff2;
-            REAL diff3 = mean[d] - row3[d];
-            into3[d] += step3 * diff3;
-            d_mean[d] += (gain0 * diff0 + gain1 * diff1) + (gain2 * diff2 + gain3 * diff3);
-        }
-    }
-    for (; k < count; k++) LOOP(pull)(into[k], d_mean, rows[k], mean, gains[k], steps[k], n);
+                                  weights, count, skip, stride, 4);
+    for (; d < n; d += WIDTH)
+        LOOP(relu_sum_back_block)(d_contexts + d, d_centre + d, contexts + d, centre + d, d_hidden + d, slots,
+                                  weights, count, skip, stride, 1);
 }
 
 /* A step, or as much of it as is allowed: single outliers must not make a log-variance jump. */
 INLINE TARGET static REAL LOOP(short_step)(REAL step, REAL longest) {
     return step > longest ? longest : step < -longest ? -longest : step;
-}
-
-/* How a spherical posterior moves the rows it is compared with, each by its share in the loss.
- * gains: the slopes of its mean
- * steps: how far a row's mean goes (implicit: the more a rate would overshoot, the more it is damped)
- * moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2) */
-TARGET static void LOOP(plan_moves)(REAL *restrict gains, REAL *restrict steps, REAL *restrict moves,
-                                    const REAL *restrict shares, const REAL *restrict precisions,
-                                    const REAL *restrict distances, REAL variance, const Descent *rule,
-                                    REAL size, int count) {
-    const Descent by = *rule;
-#pragma omp simd
-    for (int k = 0; k < count; k++) {
-        REAL gain = shares[k] * precisions[k];
-        REAL strength = gain < 0 ? -gain : gain;
-        REAL move = by.log_variance_rate * shares[k] * ((variance + distances[k] / size) * precisions[k] - 1);
-        gains[k] = gain;
-        steps[k] = by.mean_rate * gain / (1 + by.damping * strength);
-        moves[k] = LOOP(short_step)(move, by.longest_step);
-    }
 }
 
 /* The exponents that `exponential` takes as they are; others count as the nearest of them. */
@@ -199,6 +147,61 @@ TARGET static void LOOP(exponential)(REAL *out, const REAL *x, int n) {
 TARGET static void LOOP(precisions)(REAL *out, const REAL *log_variance, int n) {
 #pragma omp simd
     for (int d = 0; d < n; d++) out[d] = LOOP(power)(-log_variance[d]);
+}
+
+/* The sums of `count` numbers, and of their absolute values. */
+INLINE TARGET static void LOOP(add_up)(REAL *sums, const REAL *values, int count) {
+    VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
+    int k = 0;
+    for (; k < count; k += WIDTH) {
+        VECTOR value = k + WIDTH <= count ? LOAD(values + k) : LOAD_PART(values + k, count - k);
+        sum[0] += value;
+        sum[1] += WHERE_POSITIVE(value, value) - WHERE_POSITIVE(zero - value, value);
+    }
+    REAL all[4];
+    SUM_LANES(all, sum);
+    sums[0] = all[0], sums[1] = all[1];
+}
+
+/* How a spherical posterior moves the rows it is compared with, each by its share in the loss.
+ * gains: the slopes of its mean;  sums: of these, and of their absolute values
+ * steps: how far a row's mean goes (implicit: the more a rate would overshoot, the more it is damped)
+ * moves: how far a row's log-variance goes (natural gradient: the Fisher information is size / 2)
+ * All arrays have room for whole blocks of LANES; what is written there beyond `count` means nothing. */
+TARGET static void LOOP(plan_moves)(REAL *restrict sums, REAL *restrict gains, REAL *restrict steps,
+                                    REAL *restrict moves, const REAL *restrict shares,
+                                    const REAL *restrict precisions, const REAL *restrict distances,
+                                    REAL variance, const Descent *rule, REAL size, int count) {
+    const Descent by = *rule;
+    const REAL portion = 1 / size;
+    for (int first = 0; first < count; first += LANES) {
+#pragma omp simd
+        for (int k = first; k < first + LANES; k++) {
+            REAL gain = shares[k] * precisions[k];
+            REAL strength = gain < 0 ? -gain : gain;
+            REAL move =
+                by.log_variance_rate * shares[k] * ((variance + distances[k] * portion) * precisions[k] - 1);
+            gains[k] = gain;
+            steps[k] = by.mean_rate * gain / (1 + by.damping * strength);
+            moves[k] = LOOP(short_step)(move, by.longest_step);
+        }
+    }
+    LOOP(add_up)(sums, gains, count);
+}
+
+/* The scores of `score_diagonal` for spherical rows, of which the squared distances from the posterior's mean
+ * are known; precisions: OUT. All arrays have room for whole blocks of LANES, as above. */
+TARGET static void LOOP(score_spherical)(REAL *restrict scores, REAL *restrict precisions,
+                                         const REAL *restrict distances, const REAL *restrict log_variances,
+                                         REAL variance, REAL size, int count) {
+    for (int first = 0; first < count; first += LANES) {
+#pragma omp simd
+        for (int k = first; k < first + LANES; k++) {
+            REAL precision = LOOP(power)(-log_variances[k]);
+            precisions[k] = precision;
+            scores[k] = ((size * variance + distances[k]) * precision + size * log_variances[k]) / 2;
+        }
+    }
 }
 
 /* KL[q || row] + q's entropy's share, that is 1/2 sum((v_q + (mean - row)**2) / v_row + log v_row), diagonal.
@@ -263,46 +266,45 @@ TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_
     sums[1] += log_variances / n;
 }
 
-/* Copy up to LANES numbers and fill the rest. */
-INLINE TARGET static void LOOP(padded)(REAL *restrict block, const REAL *restrict values, int count,
-                                       REAL fill) {
-    for (int d = 0; d < LANES; d++) block[d] = d < count ? values[d] : fill;
+/* Up to a vector of numbers; the lanes beyond are beyond all bounds, on the side of `sign`. */
+INLINE TARGET static VECTOR LOOP(load_bounded)(const REAL *from, int count, REAL sign) {
+    if (count >= WIDTH) return LOAD(from);
+    return LOAD_PART(from, count) + EACH(sign) * LOAD(BEYOND + LANES - count);
+}
+
+INLINE TARGET static void LOOP(store_some)(REAL *to, VECTOR v, int count) {
+    if (count >= WIDTH)
+        STORE(to, v);
+    else
+        STORE_PART(to, v, count);
 }
 
 /* The hinge of positives against the same negatives:
  * (weights[:, None] * relu(margin + positives[:, None] - negatives)).sum()
- * pulls, pushes: the weights of the active pairs, summed for each positive and for each negative, OUT */
+ * pulls, pushes: its slopes, the weights of the active pairs, summed for each positive, and minus those for
+ * each negative, OUT */
 TARGET static REAL LOOP(hinge)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
                                const REAL *restrict negatives, const REAL *restrict weights, REAL margin,
                                int count, int n) {
-    REAL block[LANES], active[LANES], sums[LANES] = {0}, sum = 0;
-    for (int k = 0; k < n; k += LANES) {
-        int width = n - k < LANES ? n - k : LANES;
-        LOOP(padded)(block, negatives + k, width, (REAL)INFINITY);
-        for (int d = 0; d < LANES; d++) active[d] = 0;
+    VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
+    REAL sums[4];
+    for (int k = 0; k < n; k += WIDTH) {
+        VECTOR bar = EACH(margin) - LOOP(load_bounded)(negatives + k, n - k, 1), active = zero;
         for (int j = 0; j < count; j++) {
-            REAL bar = positives[j] + margin, weight = weights[j];
-/* two loops: in one, the compiler makes a branch of the condition and no vector code */
-#pragma omp simd
-            for (int d = 0; d < LANES; d++) sums[d] += bar - block[d] > 0 ? weight * (bar - block[d]) : 0;
-#pragma omp simd
-            for (int d = 0; d < LANES; d++) active[d] += bar - block[d] > 0 ? weight : 0;
+            VECTOR excess = bar + EACH(positives[j]), weight = EACH(weights[j]);
+            sum[0] += WHERE_POSITIVE(excess, weight * excess);
+            active += WHERE_POSITIVE(excess, weight);
         }
-        for (int d = 0; d < width; d++) pushes[k + d] = active[d];
+        LOOP(store_some)(pushes + k, zero - active, n - k);
     }
-    for (int j = 0; j < count; j += LANES) {
-        int width = count - j < LANES ? count - j : LANES;
-        LOOP(padded)(block, positives + j, width, (REAL)-INFINITY);
-        for (int d = 0; d < LANES; d++) active[d] = 0;
-        for (int k = 0; k < n; k++) {
-            REAL bar = negatives[k] - margin;
-#pragma omp simd
-            for (int d = 0; d < LANES; d++) active[d] += block[d] - bar > 0 ? 1 : 0;
-        }
-        for (int d = 0; d < width; d++) pulls[j + d] = weights[j + d] * active[d];
+    for (int j = 0; j < count; j += WIDTH) {
+        VECTOR bar = LOOP(load_bounded)(positives + j, count - j, -1) + EACH(margin), active = zero;
+        VECTOR weight = count - j >= WIDTH ? LOAD(weights + j) : LOAD_PART(weights + j, count - j);
+        for (int k = 0; k < n; k++) active += WHERE_POSITIVE(bar - EACH(negatives[k]), weight);
+        LOOP(store_some)(pulls + j, active, count - j);
     }
-    for (int d = 0; d < LANES; d++) sum += sums[d];
-    return sum;
+    SUM_LANES(sums, sum);
+    return sums[0];
 }
 
 /* One step of Adam on n weights, whose gradient is scale * gradient. weights, first, second: INOUT */
@@ -316,86 +318,6 @@ TARGET static void LOOP(adam)(REAL *restrict weights, REAL *restrict first, REAL
         second[d] += by.second_weight * (g * g - second[d]);
         weights[d] -= by.rate * first[d] / (SQUARE_ROOT(second[d]) + by.epsilon);
     }
-}
-
-/* One product of `products`: of a row and x, or of their difference with itself. */
-#define PRODUCT(row) (squared ? ((row)[d] - x[d]) * ((row)[d] - x[d]) : (row)[d] * x[d])
-
-/* Compare rows with x, four at a time so that their sums overlap.                  rows: (count,) addresses
- */
-INLINE TARGET static void LOOP(products)(REAL *restrict sums, REAL *const *rows, const REAL *restrict x,
-                                         int count, int n, const int squared) {
-    int k = 0;
-    for (; k + 4 <= count; k += 4) {
-        const REAL *row0 = rows[k], *row1 = rows[k + 1], *row2 = rows[k + 2], *row3 = rows[k + 3];
-        REAL sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-#pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
-        for (int d = 0; d < n; d++) {
-            sum0 += PRODUCT(row0);
-            sum1 += PRODUCT(row1);
-            sum2 += PRODUCT(row2);
-            sum3 += PRODUCT(row3);
-        }
-        sums[k] = sum0, sums[k + 1] = sum1, sums[k + 2] = sum2, sums[k + 3] = sum3;
-    }
-    for (; k < count; k++) {
-        const REAL *row = rows[k];
-        REAL sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int d = 0; d < n; d++) sum += PRODUCT(row);
-        sums[k] = sum;
-    }
-}
-#undef PRODUCT
-
-/* scores = rows @ x */
-TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count,
-                              int n) {
-    LOOP(products)(scores, rows, x, count, n, 0);
-}
-
-/* distances = ((rows - x)**2).sum(1) */
-TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, const REAL *restrict x,
-                                   int count, int n) {
-    LOOP(products)(distances, rows, x, count, n, 1);
-}
-
-/* What `exchange` does. */
-INLINE TARGET static void LOOP(exchange_rows)(REAL *const *into, REAL *restrict change, REAL *const *rows,
-                                              const REAL *restrict gains, const REAL *restrict x, int count,
-                                              int n) {
-    int k = 0;
-    for (; k + 2 <= count; k += 2) {
-        const REAL *row0 = rows[k], *row1 = rows[k + 1];
-        REAL *into0 = into[k], *into1 = into[k + 1], gain0 = gains[k], gain1 = gains[k + 1];
-#pragma omp simd
-        for (int d = 0; d < n; d++) {
-            REAL a = row0[d];
-            into0[d] += gain0 * x[d];
-            REAL b = row1[d];
-            into1[d] += gain1 * x[d];
-            change[d] += gain0 * a + gain1 * b;
-        }
-    }
-    for (; k < count; k++) {
-        const REAL *row = rows[k];
-        REAL *into0 = into[k], gain = gains[k];
-#pragma omp simd
-        for (int d = 0; d < n; d++) {
-            change[d] += gain * row[d];
-            into0[d] += gain * x[d];
-        }
-    }
-}
-
-/* change += gains @ rows;  into += outer(gains, x)       into, rows: (count,) addresses, one of them perhaps
- * twice */
-TARGET static void LOOP(exchange)(REAL *const *into, REAL *restrict change, REAL *const *rows,
-                                  const REAL *restrict gains, const REAL *restrict x, int count, int n) {
-    if (into == rows) /* training: the compiler need not load a row twice */
-        LOOP(exchange_rows)(rows, change, rows, gains, x, count, n);
-    else
-        LOOP(exchange_rows)(into, change, rows, gains, x, count, n);
 }
 
 /* out = (a - b)**2 */
@@ -501,9 +423,12 @@ TARGET static void LOOP(descend)(REAL *restrict log_variance, const REAL *restri
     }
 }
 
+#include "_vector_product.h"
+#include "_vector_rows.h"
+
 /* The loops of this instruction set. */
 #define MEMBER(RESULT, name, arguments) .name = LOOP(name),
-static const Loops LOOP(loops) = {FOR_EACH_LOOP(MEMBER)};
+static const Loops LOOP(loops) = {FOR_EACH_LOOP(MEMBER).bits = BITS};
 #undef MEMBER
 
 #undef LOOP

@@ -20,6 +20,7 @@ cdef struct Windows:
     int* left                    # first and last position of each window
     int* right
     long long* pair              # the first pair of each centre
+    int weighed                  # the centre whose positives were weighed last
 
 
 cdef inline size_t begin(object array):
@@ -59,6 +60,7 @@ cdef inline object find_windows(object chunk, Windows* windows, object table, do
     windows.right = windows.left + windows.n
     windows.pair = <long long*> begin(pairs)
     windows.widest = 0
+    windows.weighed = -1
     cdef const int* sentences = <const int*> begin(chunk.sentences)
     cdef int count = <int> len(chunk.sentences) - 1, s, i, first, last, positives
     cdef long long pair = 0
@@ -109,6 +111,11 @@ cdef inline int list_targets(Windows* windows, int i, int* targets) noexcept nog
     return before + after + negatives
 
 
+cdef inline bint same_window(const Windows* windows, int i, int j) noexcept nogil:
+    """Whether the windows of two centres reach equally far on either side."""
+    return windows.left[i] - i == windows.left[j] - j and windows.right[i] - i == windows.right[j] - j
+
+
 cdef inline double hinge_of(const Loops* loops, Windows* windows, int i, double margin, const REAL* scores,
                             REAL* weights, REAL* shares) noexcept nogil:  # OUT: shares.  TMP: weights
     """Return the hinge of centre i by the scores of its targets; set their shares in it, negatives' below 0.
@@ -127,14 +134,15 @@ cdef inline double hinge_of(const Loops* loops, Windows* windows, int i, double 
         for j in range(positives):
             sum += loops.hinge(shares + j, negative_shares + <size_t> j * per, scores + j,
                                negative_scores + <size_t> j * per, weights + j, <REAL> margin, 1, per)
-    for j in range(negative_count(windows, i)):
-        negative_shares[j] = -negative_shares[j]
     return sum
 
 
 cdef inline void weigh_positives(Windows* windows, int i, REAL* weights) noexcept nogil:  # OUT: weights
     """Say how much each positive of centre i counts, an equal share of it for each of its negatives."""
-    cdef int left = windows.left[i], right = windows.right[i], j
+    cdef int left = windows.left[i], right = windows.right[i], before = windows.weighed, j
+    windows.weighed = i
+    if before >= 0 and windows.radii[i] == windows.radii[before] and same_window(windows, i, before):
+        return  # the weights are there: most windows are alike
     cdef double nearest = (1 + windows.nearness) / windows.per
     cdef double slope = 2 * windows.nearness / ((windows.radii[i] + 1.0) * windows.per)
     for j in range(left, i):

@@ -105,7 +105,7 @@ cdef void compare(Step* step, size_t centre, int count) noexcept nogil:
             s.rows[k] = means + row * D
             each[k] = log_variances[row]
             s.log_variance[k] = log_variances[centre]
-        loops.distances(s.squares, s.rows, s.mean, count, D)
+        loops.distances(s.squares, s.rows, s.mean, count, NULL, 0, D)
         for k in range(count):
             s.squares[k] /= D
         loops.exponential(s.variances, each, count)

@@ -1,0 +1,117 @@
+/* Whole vectors of the instruction set that _vector_loops.h is compiled for, where it must say which
+ * registers it uses: `VECTOR` of `WIDTH` numbers, which the operators + - * take as they take single ones.
+ *
+ * The includer, _vector_loops.h, defines LOOP; _vector.h TARGET and BITS, the bits of a vector: 512, 256, or
+ * 0 for the compiler's baseline. Compilers without vector types take single numbers, WIDTH 1.
+ */
+#undef VECTOR
+#undef WIDTH
+
+#if BITS == 512
+#define VECTOR __m512
+#define WIDTH 16
+#elif BITS == 256
+#define VECTOR __m256
+#define WIDTH 8
+#elif defined(__GNUC__) || defined(__clang__)
+#define VECTOR LOOP(vector)
+#define WIDTH (16 / (int)sizeof(REAL))
+typedef REAL VECTOR __attribute__((vector_size(16)));
+#if DENSVEC_DOUBLE
+typedef int64_t LOOP(bits) __attribute__((vector_size(16)));
+#else
+typedef int32_t LOOP(bits) __attribute__((vector_size(16)));
+#endif
+#else
+#define VECTOR REAL
+#define WIDTH 1
+#endif
+
+#define LOAD LOOP(load)
+#define STORE LOOP(store)
+#define EACH LOOP(each)
+#define LOAD_PART LOOP(load_part)
+#define STORE_PART LOOP(store_part)
+#define WHERE_POSITIVE LOOP(where_positive)
+#define SUM_LANES LOOP(sum_lanes)
+
+INLINE TARGET static VECTOR LOAD(const REAL *from) {
+    VECTOR v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+INLINE TARGET static void STORE(REAL *to, VECTOR v) { memcpy(to, &v, sizeof v); }
+
+/* A vector of the same number. */
+INLINE TARGET static VECTOR EACH(REAL x) {
+#if BITS == 512
+    return _mm512_set1_ps(x);
+#elif BITS == 256
+    return _mm256_set1_ps(x);
+#else
+    REAL same[WIDTH];
+    for (int d = 0; d < WIDTH; d++) same[d] = x;
+    return LOAD(same);
+#endif
+}
+
+/* The first `count` numbers, fewer than WIDTH, and zeros; only they are read or written. */
+INLINE TARGET static VECTOR LOAD_PART(const REAL *from, int count) {
+#if BITS == 512
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
+#elif BITS == 256
+    return _mm256_maskload_ps(from, _mm256_loadu_si256((const __m256i *)(PART_MASKS + 8 - count)));
+#else
+    REAL part[WIDTH] = {0};
+    for (int d = 0; d < count; d++) part[d] = from[d];
+    return LOAD(part);
+#endif
+}
+
+INLINE TARGET static void STORE_PART(REAL *to, VECTOR v, int count) {
+#if BITS == 512
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), v);
+#elif BITS == 256
+    _mm256_maskstore_ps(to, _mm256_loadu_si256((const __m256i *)(PART_MASKS + 8 - count)), v);
+#else
+    REAL part[WIDTH];
+    STORE(part, v);
+    for (int d = 0; d < count; d++) to[d] = part[d];
+#endif
+}
+
+/* value where x > 0, and 0 elsewhere */
+INLINE TARGET static VECTOR WHERE_POSITIVE(VECTOR x, VECTOR value) {
+#if BITS == 512
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ), value);
+#elif BITS == 256
+    return _mm256_and_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GT_OQ), value);
+#elif defined(__GNUC__) || defined(__clang__)
+    return (VECTOR)((LOOP(bits))(x > EACH(0)) & (LOOP(bits))value);
+#else
+    return x > 0 ? value : 0;
+#endif
+}
+
+/* sums[k] = the sum of the lanes of v[k], for four vectors */
+INLINE TARGET static void SUM_LANES(REAL *sums, const VECTOR *v) {
+#if BITS == 512
+    __m256 half[4];
+    for (int k = 0; k < 4; k++)
+        half[k] = _mm256_add_ps(_mm512_castps512_ps256(v[k]), _mm512_extractf32x8_ps(v[k], 1));
+#elif BITS == 256
+    const __m256 *half = v;
+#endif
+#if BITS
+    __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(half[0], half[1]), _mm256_hadd_ps(half[2], half[3]));
+    _mm_storeu_ps(sums, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
+#else
+    for (int k = 0; k < 4; k++) {
+        REAL lanes[WIDTH], sum = 0;
+        STORE(lanes, v[k]);
+        for (int d = 0; d < WIDTH; d++) sum += lanes[d];
+        sums[k] = sum;
+    }
+#endif
+}
