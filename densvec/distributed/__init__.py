@@ -25,14 +25,14 @@ M = TypeVar("M")
 
 
 def init(*, exchange_words: int | None = None, timeout: float | None = None) -> bool:
-    """Meet the other ranks now, and say how to train with them; models do the first by themselves.
+    """Connect to the other ranks now, and set how to train with them; models connect on their own.
 
     Parameters
     ----------
     exchange_words : int, optional
         Words that each rank trains between two exchanges, 100,000 unless set.
     timeout : float, optional
-        Seconds after which a rank that does not move on is given up, 600 unless set. It must be set before the ranks
+        Seconds after which a rank that makes no progress is given up, 600 unless set. It must be set before the ranks
         have met.
 
     Returns

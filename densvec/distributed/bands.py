@@ -2,8 +2,8 @@
 
 Words are numbered by frequency, so that rows which change about equally often lie together. Row r changes about in
 proportion to 1/r (Zipf): the first rows are exchanged in every round, and of every further band, each twice as long as
-the one before and changing half as often, one part, in turn. A round then costs the same for each band, and grows with
-the logarithm of the vocabulary only.
+the one before and changing half as often, one part, in turn. A round then costs the same for each band, and only grows
+with the logarithm of the vocabulary.
 """
 
 from __future__ import annotations

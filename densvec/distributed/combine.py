@@ -1,7 +1,7 @@
 """How the changes that several ranks made to the same rows become one change.
 
-Two changes of a row that have nothing to do with each other should both be made; two that say the same should be made
-once, for each rank has gone the whole way already. Adasum (Maleki et al., 2021) does that, and everything between::
+Two independent changes of a row should both be made; two equal changes should be made once, because each rank has
+already gone the whole way. Adasum (Maleki et al., 2021) does that, and everything between::
 
     a ⊕ b = (1 − a·b / 2‖a‖²) a + (1 − a·b / 2‖b‖²) b
 
@@ -20,7 +20,7 @@ __all__ = ["adasum", "adasum_blocks", "mean_of_changed", "total"]
 
 
 def adasum(changes: Tensor) -> Tensor:
-    """Combine the changes of some rows, (ranks, rows, columns), each row by itself.
+    """Combine the changes of some rows, (ranks, rows, columns), row by row.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def adasum(changes: Tensor) -> Tensor:
 def mean_of_changed(changes: Tensor) -> Tensor:
     """Combine single numbers, which is what Adasum does with them: the mean over the ranks that changed them.
 
-    What was within bounds on all ranks is so afterwards.
+    What was within bounds on all ranks still is afterwards.
 
     Examples
     --------
@@ -105,5 +105,5 @@ def _pair(a: Tensor, b: Tensor) -> Tensor:
 
 def _weight(common: Tensor, change: Tensor) -> Tensor:
     square = change.square().sum(-1, keepdim=True)
-    # A row that a rank did not change has nothing in common with anything.
+    # A row that a rank did not change is orthogonal to everything.
     return 1 - common / square.clamp_min_(1e-30)

@@ -1,4 +1,4 @@
-"""Rounds in which ranks exchange what they changed, while they train on."""
+"""Rounds in which ranks exchange what they changed, while training continues."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Shared:
 
 @dataclass
 class Report:
-    """What a rank says of itself in a round."""
+    """What a rank reports in a round."""
 
     numbers: Sequence[float]  # what it has trained; their meaning is the caller's
     done: bool = False  # it has no text left in this epoch
@@ -55,7 +55,7 @@ class Report:
     error: str | None = None  # why it cannot go on
 
     def vector(self) -> Tensor:
-        """Return it as numbers, all but the error's text."""
+        """Return everything except the error's text as numbers."""
         flags = [self.done, self.full, self.stop, self.error is not None]
         return torch.tensor([*map(float, flags), *self.numbers], dtype=torch.float64)
 
@@ -75,7 +75,7 @@ class Exchange:
     thread of its own while training goes on; its outcome is added when the next round is started, so that with one
     worker for each rank the same run gives the same bits again.
 
-    In a *full* round all rows are exchanged while training stands still. After it the tables are equal everywhere.
+    In a *full* round all rows are exchanged while training is paused. After it the tables are equal everywhere.
     """
 
     def __init__(self, group: Group, shared: Shared, *, first_band: int = FIRST_BAND) -> None:
@@ -208,7 +208,7 @@ class Exchange:
         return _Outcome(outcome.reports, self._combined(change))
 
     def _combined(self, change: _Change) -> _Change:
-        """Return what all ranks' changes come to."""
+        """Return the combined changes of all ranks."""
         rows = [
             self._combined_rows(rows, rule)
             for rows, (_, rule) in zip(change.rows, self._shared.rows, strict=True)
@@ -225,7 +225,7 @@ class Exchange:
         return torch.cat(self.group.gather_tensor(rule(received)))[:n]
 
     def _combined_dense(self, dense: _Dense) -> _Dense:
-        """Combine changes of weights like those of rows; average their moments, of which no rank has better ones."""
+        """Combine changes of weights like those of rows; average their moments, which are equally good on all ranks."""
         return _Dense(self._combined_weights(dense.weights), self._averaged(dense.means))
 
     def _combined_weights(self, changes: Sequence[Tensor]) -> list[Tensor]:
@@ -264,7 +264,7 @@ class Exchange:
 
 
 def weight_blocks(weights: Sequence[Tensor]) -> Tensor:
-    """Return for every number of the weights, laid out one behind the other, the block that it is combined in.
+    """Return for every number of the weights, laid out one after another, the block that it is combined in.
 
     Examples
     --------

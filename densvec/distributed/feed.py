@@ -16,7 +16,7 @@ OpenPiece = Callable[[int, int], Feed]
 
 
 class PiecesFeed(Chunks):
-    """Gives the chunks of some pieces, one piece after the other, as a `Feed` gives those of a whole corpus.
+    """Yields the chunks of some pieces, one piece after another, as a `Feed` does for a whole corpus.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class PiecesFeed(Chunks):
             if taken is not None:
                 self._taken += 1
                 return feed, taken
-            if not self._closed:  # or else it may not have been its end
+            if not self._closed:  # otherwise this may not be its end
                 self._ledger.ended(self._piece, self._taken)
                 self._feed = None
         return None

@@ -95,13 +95,13 @@ class Group:
         self.size = size
         self.rounds = 0  # exchanges of changes so far
         self.bytes_sent = 0
-        self.seconds_waited = 0.0  # in which training stood still for them
+        self.seconds_waited = 0.0  # in which training was paused for them
         self._processes = processes  # over gloo: tensors of the CPU
         self._device_processes: Any = None  # over NCCL: tensors of the GPU that this rank trains on
 
     @classmethod
     def alone(cls) -> Group:
-        """Return the group of this process alone, which has nobody to exchange anything with."""
+        """Return the group of this process alone, which has no one to exchange anything with."""
         return cls(None, 0, 1)
 
     @property
@@ -138,8 +138,8 @@ class Group:
             )
         except RuntimeError as error:
             raise RankError(
-                f"rank {self.rank} has waited for the other ranks in vain. Either one of them ended or it has not "
-                f"moved on for {settings.timeout:g} seconds (densvec.distributed.init(timeout=...)): {error}"
+                f"rank {self.rank} has waited in vain for the other ranks. Either one of them has ended or it has made "
+                f"no progress for {settings.timeout:g} seconds (densvec.distributed.init(timeout=...)): {error}"
             ) from error
 
     def gather(self, document: Any) -> list[Any]:
@@ -219,7 +219,7 @@ class Group:
         return bytes(whole)
 
     def together(self, act: Callable[[], T]) -> T:
-        """Do what may fail. If it fails on any rank, all ranks raise, the others with that rank's sentence."""
+        """Do something that may fail. If it fails on any rank, all ranks raise, the others with that rank's message."""
         if self.size == 1:
             return act()
         failure: BaseException | None = None
@@ -241,7 +241,7 @@ class Group:
         for rank, other in enumerate(documents):
             if other != documents[0]:
                 raise RankError(
-                    f"rank {rank} has another {what} than rank 0, but ranks train one model together: "
+                    f"rank {rank} has a different {what} from rank 0, but ranks train one model together: "
                     f"{_difference(documents[0], other)}"
                 )
 

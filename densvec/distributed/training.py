@@ -197,8 +197,8 @@ class TogetherBackend(Backend):
     def give_up(self, error: BaseException) -> None:
         """Tell the others why training ends here; after an interrupt all ranks end with equal tables.
 
-        If they cannot, the model is this rank's own, at no position: the run is lost, and the model cannot be saved.
-        RankError if that is so after an interrupt.
+        If they cannot, the model is this rank's own, without a position: the run is lost, and the model cannot be
+        saved. RankError if that is so after an interrupt.
         """
         told = isinstance(error, (RankError, RankInterrupt)) or not self._in_epoch
         try:
@@ -360,7 +360,7 @@ class TogetherBackend(Backend):
         return [own.chunks, own.words, own.kept, own.examples, own.seconds, *sums]
 
     def _read(self, reports: list[Report], full: bool) -> None:
-        """Learn from the reports of all ranks."""
+        """Take note of the reports of all ranks."""
         for rank, report in enumerate(reports):
             if report.error is not None and rank != self._group.rank:
                 raise RankError(f"rank {rank} failed: {report.error}")

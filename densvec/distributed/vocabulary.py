@@ -28,7 +28,7 @@ from densvec.text.trimming import keeps
 from densvec.text.vocabulary import RawVocabulary, count_words
 from densvec.types import Corpus, CorpusFile, TrimRule
 
-#: Words in UTF-8 one behind the other, their lengths, their counts, and where they appear first.
+#: Words in UTF-8 one after another, their lengths, their counts, and where they appear first.
 Packed: TypeAlias = tuple[bytes, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 __all__ = ["SharedVocabulary", "check_shares", "count_together"]
@@ -86,7 +86,7 @@ class SharedVocabulary(RawVocabulary):
         return int((self._values * self._times).sum())
 
     def at_least(self, min_count: int) -> dict[str, int]:
-        """Return the words that occur as often, in order of first appearance."""
+        """Return the words that occur at least this often, in order of first appearance."""
         return self._gathered(self._owned.at_least(min_count))
 
     def kept(self, least: int, trim_rule: TrimRule | None) -> dict[str, int]:
@@ -131,7 +131,7 @@ def count_together(
 ) -> SharedVocabulary:
     """Count the words of a corpus on all ranks; the arguments are those of `count_words`.
 
-    ``sentences`` are this rank's share of the corpus; a corpus file is the same for all ranks, which share it out.
+    ``sentences`` are this rank's share of the corpus; a corpus file is the same for all ranks, which divide it.
     ``max_vocab_size`` bounds the memory of each rank.
     """
     if corpus_file is not None:
@@ -179,7 +179,7 @@ def check_shares(group: Group, sentences: Corpus) -> None:
             raise ValueError(
                 f"ranks {digests.index(other)} and {rank} were given the same sentences. Each rank trains its own "
                 "share: give sentences[densvec.distributed.rank()::densvec.distributed.world_size()], or a "
-                "corpus_file, which ranks share out by themselves; distributed=False trains a model on each rank alone"
+                "corpus_file, which ranks divide among themselves; distributed=False trains a model on each rank alone"
             )
 
 
@@ -228,7 +228,7 @@ def _count_pieces(
                 replaced += reader.replaced
                 while max_vocab_size and len(total) > max_vocab_size:
                     total.prune(trim_rule)
-                    bounds = [(0, bounds[0][1])]  # whose counts are not exact any more, nor is their order
+                    bounds = [(0, bounds[0][1])]  # whose counts, and order, are no longer exact
                 if (following := next(left, None)) is not None:
                     waiting.append((following, pool.submit(count, following)))
         finally:
@@ -252,7 +252,9 @@ def _count_share(
     counts = raw.counts
     for word in counts:
         if not isinstance(word, str):
-            raise TypeError(f"ranks share out words that are strings; {word!r} is a {type(word).__name__}")
+            raise TypeError(
+                f"ranks can only divide words that are strings; {word!r} is a {type(word).__name__}"
+            )
     words = OwnedWords()
     words.add(*_packed(list(counts), np.fromiter(counts.values(), np.int64), np.arange(len(counts))))
     return _Counted(words, [(0, rank)], raw.total_words, raw.sentence_count, raw.min_reduce)

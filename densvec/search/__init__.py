@@ -1,4 +1,4 @@
-"""Densities in search engines: vectors whose inner products order them, and adapters of several engines.
+"""Densities in search engines: vectors whose inner products order them, and adapters for several engines.
 
 >>> from densvec import search
 >>> x, y = search.features(wv.density(["animal", "car"]), "kl"), search.query(wv.density("dog"), "kl")

@@ -1,4 +1,4 @@
-"""Densities in DuckDB (``pip install duckdb pyarrow``): an exact search beside all that SQL can do."""
+"""Densities in DuckDB (``pip install duckdb pyarrow``): an exact search, together with everything that SQL can do."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class DuckDBIndex(TableIndex):
     densities, metric, keys, diagonal, least_variance : optional
         As for :class:`~densvec.search.DensityIndex`.
     connection : duckdb.DuckDBPyConnection
-        The data base.
+        The database connection.
     table : str, optional
         The table to make; one of that name is replaced.
     """
 
     engine = "duckdb"
-    euclidean = False  # all rows are compared, so that products will do
+    euclidean = False  # all rows are compared, so products are enough
 
     @property
     def sql(self) -> str:

@@ -1,4 +1,4 @@
-"""Packages that are only needed by those who use them."""
+"""Optional packages."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def needs(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not module.startswith(error.name):
-            raise  # the module is there, but something that it needs is not
+            raise  # the module is installed, but something that it needs is not
         raise ImportError(f"{module} is not installed: pip install 'densvec[{extra}]'") from None

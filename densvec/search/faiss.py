@@ -27,8 +27,8 @@ class FaissIndex(DensityIndex):
         What faiss calls a factory string: ``"HNSW32"`` (the default) is a graph, ``"Flat"`` compares with all,
         ``"IVF1024,PQ52"`` keeps a million words in 100 MB.
     ef_construction, ef_search : int, optional
-        Of a graph, how many candidates are looked at when it is built and when it is asked: more are slower and find
-        more. ``index.vectors`` is faiss's own index, for all other settings.
+        For a graph, how many candidates are looked at when it is built and when it is queried: a larger number is
+        slower and finds more. ``index.vectors`` is faiss's own index, for all other settings.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class Source:
 
 
 class DensityIndex(ABC):
-    """Densities in a search engine, to be asked for those nearest to another density.
+    """Densities in a search engine, which finds those nearest to another density.
 
     Subclasses say how vectors get into their engine and out of it again. An index serves as ``indexer=`` of
     :meth:`KeyedDensities.most_similar <densvec.KeyedDensities.most_similar>`.
@@ -183,7 +183,7 @@ class DensityIndex(ABC):
             return self.most_similar_batch(Gaussian(density.mean[None], density.variance[None]), topn)[0]
         if self.metric in ("cosine", "wasserstein"):
             raise ValueError(
-                f"a weighted mean of scores is no inner product by {self.metric}: ask one by one"
+                f"by {self.metric}, a weighted mean of scores is not an inner product: ask one by one"
             )
         shares = np.asarray(weights, dtype=np.float64) / np.abs(weights).sum()
         y = shares @ self.space.query(density, np.float64)
@@ -203,7 +203,7 @@ class DensityIndex(ABC):
         return [self._named(*found, topn) for found in zip(rows, distances, strict=True)]
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the index to a folder; of an engine with a server of its own, what is needed to ask it again."""
+        """Write the index to a folder; for an engine with its own server, what is needed to query it again."""
         from densvec.files import persistence
 
         os.makedirs(folder, exist_ok=True)
@@ -261,7 +261,7 @@ class DensityIndex(ABC):
                 raise ValueError(f"the index has {count} rows, but {len(index.keys)} keys")
         index.source = None if densities is None else Source(densities)
         if index.source is not None and len(index.source) != count:
-            raise ValueError(f"the index has {count} densities, those given are {len(index.source)}")
+            raise ValueError(f"the index has {count} densities, but {len(index.source)} were given")
         index._load_engine(os.fspath(folder), **engine)
         return index
 
@@ -283,7 +283,7 @@ class DensityIndex(ABC):
         """
 
     def _finish(self) -> None:  # noqa: B027  most engines have nothing to do here
-        """Do what is to be done once when all vectors are in."""
+        """Do what must be done once all vectors have been added."""
 
     def _save_engine(self, folder: str) -> None:  # noqa: B027  an engine with a server keeps its own files
         """Write the engine's own files."""
@@ -315,7 +315,7 @@ class DensityIndex(ABC):
         return Gaussian(np.asarray(query, dtype=np.float32), 1.0)
 
     def _nearest_rows(self, y: Floats, topn: int) -> tuple[Integers, Floats]:
-        """Ask the engine for some rows more than wanted: exact scores may put a later one first."""
+        """Ask the engine for a few more rows than wanted: exact scores may put a later one first."""
         count = min(2 * topn + 10, len(self))
         vectors = self.lift.queries(y) if self.lift else y.astype(np.float32)
         rows, values = self._nearest(np.ascontiguousarray(vectors), count)
@@ -339,7 +339,7 @@ class DensityIndex(ABC):
         return [(self.keys[int(rows[i])], float(scores[i])) for i in order if rows[i] >= 0][:topn]
 
     def _fitted_lift(self, source: Source) -> Lift:
-        """Return the lift for queries that are like the rows themselves."""
+        """Return the lift for queries that resemble the rows."""
         rng = np.random.default_rng(1)
         count = len(source)
         rows = np.arange(count) if count <= _SAMPLE else np.sort(rng.choice(count, _SAMPLE, replace=False))

@@ -1,10 +1,10 @@
-"""Largest inner product as smallest Euclidean distance, which is what graphs and cells of engines are made for.
+"""Largest inner product as smallest Euclidean distance, which is what the engines' graphs and cells are made for.
 
 An approximate index walks from neighbour to neighbour, and inner products have no neighbours: the row with the largest
 product may be far from the query and from everything else.
 One more column gives all rows the same length, and then the nearest row is the one with the largest product (Bachrach
-et al., 2014). Centring the rows and giving columns of rows and of queries the same weight changes no order, and makes
-what counts for the queries count for the graph.
+et al., 2014). Centring the rows and giving columns of rows and of queries the same weight does not change the order,
+and makes the graph follow what matters to the queries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Every occurrence of words in a corpus, with its posterior, to find where a word is used as it is used here.
+"""Every occurrence of words in a corpus, with its posterior, to find where else a word is used as it is here.
 
 An index is a folder. ``occurrences.json`` says what was asked for; each ``occurrences-00000.dv`` has some sentences
 of the corpus and the posteriors of the words in them, and is written whole or not at all. So an index that was
-interrupted is continued after its last file, and one that is being built can be asked already.
+interrupted is continued after its last file, and one that is still being built can already be queried.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Occurrence(NamedTuple):
 
 
 def content_words(wv: KeyedDensities, max_share: float = 1e-3) -> list[str]:
-    """Return the words that are not among the most frequent: those that make at most `max_share` of all tokens.
+    """Return all words except the most frequent: those that make up at most `max_share` of all tokens.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def index_occurrences(
     sentences : iterable of lists of str, or path
         The corpus, in the same order every time.
     folder : str or PathLike
-        Where to write; made if need be.
+        Where to write; created if necessary.
     words : collection of str, optional
         The words whose occurrences are wanted; those of :func:`content_words` by default.
     dtype : {"float16", "float32"}, optional
-        How means and log-variances are kept; half precision needs half the room.
+        How means and log-variances are kept; half precision needs half the space.
     part_size : int, optional
-        How many occurrences a file holds, at least; an interruption costs at most that many.
+        The least number of occurrences in a file; an interruption loses at most that many.
     report : callable, optional
         Called with the numbers of sentences and occurrences so far, after each file.
 
@@ -155,7 +155,7 @@ class Occurrences:
         self.folder, self.wv = os.fspath(folder), wv
         plan = _read_plan(self.folder)
         if plan is None:
-            raise FileNotFoundError(f"{self.folder} is no index of occurrences: it has no {_PLAN}")
+            raise FileNotFoundError(f"{self.folder} is not an index of occurrences: it has no {_PLAN}")
         if plan.get("model") != _fingerprint(wv):
             raise ValueError(f"{self.folder} was made with another model: its posteriors are not comparable")
         self.is_complete = bool(plan.get("complete"))
@@ -271,7 +271,7 @@ class _Part:
             self.posteriors.append(posteriors if len(rows) == len(posteriors) else posteriors[rows])
 
     def arrays(self, dtype: str) -> dict[str, npt.NDArray[Any]]:
-        """Return what a file holds beside the sentences."""
+        """Return what a file contains besides the sentences."""
         means = np.concatenate([batch.mean for batch in self.posteriors])
         variances = np.concatenate([batch.variance for batch in self.posteriors])
         return {
@@ -305,7 +305,7 @@ def _start_or_continue(folder: str, plan: dict[str, Any]) -> None:
     other = [name for key, name in names.items() if old.get(key) != plan[key]]
     if other:
         raise ValueError(
-            f"{folder} holds an index with another {' and '.join(other)}: continue it with the same, or choose "
+            f"{folder} contains an index made with other settings ({' and '.join(other)}): use the same, or choose "
             "another folder"
         )
 

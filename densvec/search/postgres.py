@@ -49,14 +49,14 @@ class _PostgresIndex(TableIndex):
 class PostgresIndex(_PostgresIndex):
     """Densities in PostgreSQL as it is: arrays of numbers, and a function in SQL that multiplies them.
 
-    All rows are compared: right for a few ten thousand densities, or for those that a WHERE leaves over.
+    All rows are compared: suitable for some tens of thousands of densities, or for those that a WHERE leaves.
 
     Parameters
     ----------
     densities, metric, keys, diagonal, least_variance : optional
         As for :class:`~densvec.search.DensityIndex`.
     connection : psycopg.Connection
-        The data base; to commit is the caller's.
+        The database connection; committing is up to the caller.
     table : str, optional
         The table to make; one of that name is replaced.
     """
@@ -87,7 +87,8 @@ class PgvectorIndex(_PostgresIndex):
     densities, metric, keys, diagonal, least_variance : optional
         As for :class:`~densvec.search.DensityIndex`.
     connection : psycopg.Connection
-        The data base; to commit is the caller's. The extension must be installed, or its user be allowed to.
+        The database connection; committing is up to the caller. The extension must be installed, or the user must be
+        allowed to install it.
     table : str, optional
         The table to make; one of that name is replaced.
     m, ef_construction, ef_search : int, optional

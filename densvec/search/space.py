@@ -6,9 +6,9 @@ written that way, with a few dimensions more than the densities have: for KL bet
     KL[q‖p] = ½(D·v_q + ‖μ_q‖²)/v_p − μ_q·μ_p/v_p + ½(‖μ_p‖²/v_p + D log v_p) − ½(D log v_q + D)
 
 so x = (μ_p/v_p, 1/v_p, ‖μ_p‖²/v_p + D log v_p) and y = (μ_q, −½(D·v_q + ‖μ_q‖²), −½): the last term of the formula
-is the query's alone and does not change the order. Reverse KL, Jeffreys, the square of Wasserstein and cosine are
-alike. Expected likelihood is not: 1/(v_q + v_p) cannot be separated into a factor of q and one of p. For it there is
-a bound, exact for queries of one variance that is known beforehand; see :class:`Space`.
+only depends on the query and does not change the order. Reverse KL, Jeffreys, the square of Wasserstein and cosine
+work alike. Expected likelihood is not: 1/(v_q + v_p) cannot be separated into a factor of q and one of p. For it there
+is a bound, exact for queries of one variance that is known beforehand; see :class:`Space`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Space:
         The number of dimensions D of the densities.
     diagonal : bool, optional
         Whether rows and queries may be diagonal. With spherical ones the vectors are about half as long; a
-        diagonal query can then be asked by KL, Wasserstein and expected likelihood only.
+        diagonal query then only works with KL, Wasserstein and expected likelihood.
     least_variance : float, optional
         For expected likelihood: the smallest variance u of any query. A query of variance v is a density of
         variance u whose mean is drawn with variance v − u, and by Jensen's inequality the logarithm of its expected
@@ -137,7 +137,7 @@ class Space:
         return np.concatenate(self._query_columns(q), axis=-1, dtype=dtype, casting="same_kind")
 
     def to_distance(self, scores: npt.ArrayLike, densities: Gaussian) -> Floats:
-        """Turn inner products into distances, smaller being nearer, as :mod:`densvec.pairwise` has them.
+        """Turn inner products into distances (smaller is nearer), as in :mod:`densvec.pairwise`.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Space:
         return distance if self.metric in ("cosine", "expected_likelihood") else np.maximum(distance, 0.0)
 
     def own_terms(self, densities: Gaussian) -> Floats:
-        """Return what the distance has beside the product: the terms that are the query's alone.
+        """Return what the distance has besides the product: the terms that only depend on the query.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class _Moments:
 
     @property
     def unit(self) -> Floats:
-        """The mean at length 1."""
+        """The mean, scaled to unit length."""
         length = np.sqrt(self.total_mean_squared)
         unit: Floats = self.mean / np.where(length > 0, length, 1.0)
         return unit
@@ -286,7 +286,7 @@ def features(
     densities : Gaussian
         One density or a batch.
     metric : str, optional
-        What the engine's order is to be; see :class:`Space` for what each can do.
+        The metric that the engine is to rank by; see :class:`Space` for what each can do.
     diagonal : bool, optional
         Whether queries may be diagonal; the densities' own shape by default.
     least_variance : float, optional

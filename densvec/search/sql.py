@@ -1,4 +1,4 @@
-"""Densities in a table of a data base: what the SQL engines share."""
+"""Densities in a table of a database: what the SQL engines share."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TableIndex(DensityIndex):
 
 
 def identifier(name: str) -> str:
-    """Return the name of a table, quoted; only letters, digits and underscores may be in it.
+    """Return the name of a table, quoted; it may only contain letters, digits and underscores.
 
     Examples
     --------
@@ -52,15 +52,15 @@ def identifier(name: str) -> str:
     ('"words"', '"public"."words"')
     >>> identifier("words; DROP TABLE students")
     Traceback (most recent call last):
-    ValueError: 'words; DROP TABLE students' is no name for a table: use letters, digits and underscores
+    ValueError: 'words; DROP TABLE students' is not a valid name for a table: use letters, digits and underscores
     """
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name for a table: use letters, digits and underscores")
+        raise ValueError(f"{name!r} is not a valid name for a table: use letters, digits and underscores")
     return ".".join(f'"{part}"' for part in name.split("."))
 
 
 def literal(vector: Floats, brackets: str) -> str:
-    """Return a vector as text, with the digits that bring each number back.
+    """Return a vector as text, with enough digits to restore each number.
 
     Examples
     --------

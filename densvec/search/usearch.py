@@ -26,7 +26,8 @@ class UsearchIndex(DensityIndex):
     dtype : {"f32", "f16", "bf16", "i8"}, optional
         How usearch keeps the vectors.
     connectivity, expansion_add, expansion_search : int, optional
-        Neighbours of a node in the graph, and how many candidates are looked at when it is built and when it is asked.
+        Neighbours of a node in the graph, and how many candidates are looked at when it is built and when it is
+        queried.
     """
 
     engine = "usearch"

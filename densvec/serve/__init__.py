@@ -1,7 +1,7 @@
-"""A service that answers from models, and the page in the browser that shows what they hold.
+"""A service that answers from models, and the page in the browser that shows what they know.
 
-``densvec explore`` and ``densvec serve`` run it; :func:`app` makes the same application for a server, or an
-application, of one's own.
+``densvec explore`` and ``densvec serve`` run it; :func:`app` makes the same application for your own server or
+application.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""The application: routes, page, errors as sentences, and the guard in front of it all."""
+"""The application: routes, page, errors as sentences, and the guard in front of everything."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def app(
     wv : KeyedDensities, or mapping of str to KeyedDensities
         The model, or several by name: requests choose with ``?model=NAME``, and get the first by default.
     token : str, optional
-        What requests for data have to send as ``Authorization: Bearer TOKEN``; nothing is needed by default.
+        What requests for data must send as ``Authorization: Bearer TOKEN``; nothing is needed by default.
     hosts : iterable of str, optional
-        The names that it may be asked for under (``densvec serve`` gives those of this machine); any by default.
+        The host names that it answers to (``densvec serve`` gives those of this machine); any by default.
     allow_origins : iterable of str, optional
-        Sites, such as ``"https://example.org"``, whose pages may ask; none by default.
+        Sites, such as ``"https://example.org"``, whose pages may send requests; none by default.
     limits : Limits, optional
         What one request may ask for.
     corpus : path, list of paths, or iterable of token lists, optional

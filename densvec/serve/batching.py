@@ -1,8 +1,8 @@
 """Questions of several requests answered together: a pass over all words costs little more for many of them.
 
-Nothing waits for company. Questions that arrive together are answered together, at once if that takes a few
-milliseconds at most: to hand them to a thread and back would take longer. Otherwise a thread answers, and questions
-gather for the next batch meanwhile.
+No question waits for others to join it. Questions that arrive together are answered together, at once if that takes a
+few milliseconds at most: to hand them to a thread and back would take longer. Otherwise a thread answers, and
+questions gather for the next batch meanwhile.
 """
 
 from __future__ import annotations

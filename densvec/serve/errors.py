@@ -12,7 +12,7 @@ FAULTS_OF_THE_REQUEST = (KeyError, ValueError, IndexError, TypeError)
 
 
 class NotFoundError(KeyError):
-    """What was asked for is not here."""
+    """What was asked for does not exist."""
 
 
 class BusyError(RuntimeError):

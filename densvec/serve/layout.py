@@ -1,4 +1,4 @@
-"""Where words stand in a picture: planes through the space of the means, and maps of many words."""
+"""Where words go in a picture: planes through the space of the means, and maps of many words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from densvec.plot import Plane
 from densvec.types import Floats
 
 _NEIGHBOURS = 12.0
-"""How many neighbours each word of a map minds: the perplexity."""
+"""How many neighbours matter to each word of a map: the perplexity."""
 
 
 def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
-    """Return a plane in which a shift shows in its full length, to the right, and others as well as they can.
+    """Return a plane that shows one shift in full length, to the right, and the other points as well as possible.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
     rest = rest - np.outer(rest @ right, right)
     spread_out = (
         rest - rest.mean(axis=0) if len(rest) > 1 else rest
-    )  # how they differ, not how far off they are
+    )  # how they differ, not how far away they are
     up = np.linalg.svd(spread_out, full_matrices=False)[2][0] if len(rest) else np.zeros_like(right)
     up = up - (up @ right) * right
     size = np.linalg.norm(up)
@@ -46,7 +46,7 @@ def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
 
 
 def spread(means: Floats, iterations: int = 300) -> Floats:
-    """Lay out words so that near ones stand together: exact t-SNE (van der Maaten and Hinton, 2008) of unit vectors.
+    """Lay out words so that near ones are close: exact t-SNE (van der Maaten and Hinton, 2008) of unit vectors.
 
     It starts from the first two principal components and draws nothing at random: the same words give the
     same map.

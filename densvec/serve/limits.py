@@ -1,4 +1,4 @@
-"""What a service puts up with: the limits of a request, and the guard in front of the routes."""
+"""The limits of a request, and the guard in front of the routes."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ class Guard:
         What is guarded.
     limits : Limits
     token : str, optional
-        What every request for data has to bring along, as ``Authorization: Bearer TOKEN``.
+        What every request for data must send, as ``Authorization: Bearer TOKEN``.
     hosts : iterable of str, optional
-        The names that the service may be asked for under, without port; any if not given. A page from
-        elsewhere that has its own name point to 127.0.0.1 is turned away by it.
+        The names that the service may be asked for under, without port; any if not given. This turns
+        away pages of other sites whose own host name points to 127.0.0.1.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Guard:
             )
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return why a request is not looked at, if so, from its headers alone."""
+        """Return why a request is refused, if it is, from its headers alone."""
         headers = dict(scope["headers"])
         if self._hosts is not None:
             host = headers.get(b"host", b"").lower()

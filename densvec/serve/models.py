@@ -156,7 +156,7 @@ class Models:
         return list(self._models)
 
     def get(self, name: str | None = None) -> Model:
-        """Return the model as it is now; whoever holds it keeps it, also when it is replaced meanwhile."""
+        """Return the model as it is now; whoever has it keeps it, even if it is replaced in the meantime."""
         if name is None:
             return next(iter(self._models.values()))
         if name not in self._models:

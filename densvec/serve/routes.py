@@ -52,7 +52,7 @@ _QUESTIONS: tuple[tuple[str, Callable[..., Any], Any, Any, str], ...] = (
         answers.substitutes,
         schemas.Substitutes,
         schemas.SubstitutesAnswer,
-        "What could stand for a word in its context",
+        "What could replace a word in its context",
     ),
     (
         "entails",
@@ -83,9 +83,7 @@ def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     for path, view, question, summary in _VIEWS:
         _add_view(routes, models, limits, threads, path, view, question, summary)
 
-    @routes.get(
-        "/v1/word", summary="A word by itself: its prior, its neighbours by each metric, its generality"
-    )
+    @routes.get("/v1/word", summary="A single word: its prior, its neighbours by each metric, its generality")
     async def word(
         word: str, topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
     ) -> dict[str, Any]:
@@ -97,7 +95,7 @@ def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     @routes.get(
         "/v1/senses",
         summary="The senses of a word in the service's corpus",
-        description="202 as long as the corpus is being read: ask again in a second.",
+        description="202 while the corpus is being read: ask again in a second.",
     )
     async def senses(word: str, model: ModelName = None) -> Response:
         answer = finder.ask(models.get(model), word)
@@ -114,7 +112,7 @@ def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
         chosen = models.get(model)
         return {"prefix": prefix, "words": await _in_thread(threads, chosen.words_from, prefix, topn)}
 
-    @routes.get("/v1/model", summary="What the model holds")
+    @routes.get("/v1/model", summary="What the model contains")
     async def described(model: ModelName = None) -> dict[str, Any]:
         return {**models.get(model).describe(), "models": models.names, "corpus": finder.has_corpus}
 

@@ -33,13 +33,13 @@ class InContext(Question):
     position: int | None = Field(
         None, description="Where the word stands in `context`, which then is its sentence."
     )
-    sentence: str | None = Field(None, description="Instead of all that: 'a ripe [[kiwi]] tastes sweet'.")
+    sentence: str | None = Field(None, description="Instead of all of these: 'a ripe [[kiwi]] tastes sweet'.")
 
     @model_validator(mode="after")
     def _is_complete(self) -> InContext:
         if self.sentence is not None:
             if self.word is not None or self.context is not None or self.position is not None:
-                raise ValueError("a sentence says it all: leave out word, context and position")
+                raise ValueError("a sentence is enough: leave out word, context and position")
         elif self.context is None:
             raise ValueError("give a sentence with a [[word]], or a context with a word or a position")
         elif self.word is None and self.position is None:
@@ -57,10 +57,10 @@ class Infer(InContext):
 
 
 class Substitutes(InContext):
-    """What could stand for a word in its context? As ``wv.substitutes``."""
+    """What could replace a word in its context? As ``wv.substitutes``."""
 
     candidates: list[str] | None = Field(
-        None, description="The words to rank, unknown ones being left out; all words if not given."
+        None, description="The words to rank; unknown ones are left out. By default all words."
     )
     topn: int = Field(10, ge=0)
     exclude_inflections: bool = False
@@ -164,7 +164,7 @@ class InferAnswer(BaseModel):
 
 
 class SubstitutesAnswer(BaseModel):
-    """What could stand for a word."""
+    """What could replace a word."""
 
     word: str
     position: int | None

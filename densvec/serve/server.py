@@ -35,7 +35,7 @@ class Settings:
     host : str
         The address to listen on.
     token : str, optional
-        What requests for data have to bring along.
+        What requests for data must send.
     allow_origins : tuple of str
         Sites whose pages may ask.
     workers : int
@@ -69,7 +69,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         raise OSError(
-            f"{host}:{port} cannot be listened on ({error.strerror}): give another --port, 0 for any that is free"
+            f"cannot listen on {host}:{port} ({error.strerror}): give another --port, 0 for any that is free"
         ) from error
     sock.listen(_BACKLOG)
     sock.set_inheritable(True)
@@ -152,7 +152,7 @@ def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = l
     _set_aside()
     # While a thread answers, the loop that reads and writes should not wait for its turn for 5 ms, the default.
     sys.setswitchinterval(0.001)
-    # The server raises the signal that stopped it once more at its end: that it was stopped is no error.
+    # The server raises the signal that stopped it once more at its end: being stopped is not an error.
     signal.signal(signal.SIGTERM, lambda signum, frame: None)
     # Matrix products of several processes on all cores at once would only wait for each other.
     with threadpool_limits(max((os.cpu_count() or 1) // settings.workers, 1)):
@@ -268,7 +268,7 @@ def _work(settings: Settings, sock: socket.socket, event: Any) -> None:
 
 
 def _end_with_parent() -> None:
-    """End when the supervisor is gone, however it went, so that no worker is left behind."""
+    """End when the supervisor is gone, for whatever reason, so that no worker is left behind."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

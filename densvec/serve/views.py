@@ -1,4 +1,4 @@
-"""What the page shows, as JSON documents: a word in its sentence, a word by itself, two side by side, a map."""
+"""What the page shows, as JSON documents: a word in its sentence, a single word, two side by side, a map."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from densvec.serve.models import Model
 from densvec.serve.schemas import Compared, Looked, Mapped, Tokens
 
 MAPPED = 600
-"""Words on a map at most: laying them out takes time that grows with the square of their number."""
+"""The most words on a map: the time to lay them out grows with the square of their number."""
 
 _NEIGHBOURS = 12
 _WORD = re.compile(r"\w+(?:['’.\-]\w+)*")
@@ -170,7 +170,7 @@ def mapped(model: Model, question: Mapped, limits: Limits) -> Document:
     model.check_known([*words, *([question.around] if question.around else [])])
     top = min(question.top or (0 if words else 300), MAPPED)
     if len(words) > MAPPED:
-        raise ValueError(f"a map shows {MAPPED} words at most: got {len(words)}")
+        raise ValueError(f"a map shows at most {MAPPED} words: got {len(words)}")
     if question.around:
         found = wv.most_similar(question.around, topn=top or 100, metric="cosine")
         words += [question.around, *(key for key, _ in found)]
@@ -213,7 +213,7 @@ def _posteriors(
 ) -> Gaussian:
     """Return the posteriors from parts of a window, whose words count as they do in all of it.
 
-    What is switched off makes no room for words from farther away, and does not bring others nearer.
+    Switching a word off neither makes room for words further away nor brings others nearer.
     """
     rows = model.wv.key_to_index
     centre = rows[question.tokens[question.position]]

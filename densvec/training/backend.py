@@ -21,7 +21,7 @@ class UnstableTrainingError(RuntimeError):
     """Training was stopped because the loss was no longer a finite, reasonable number."""
 
 
-#: Another name of `UnstableTrainingError`. It has nothing to do with `densvec.divergences`.
+#: Another name for `UnstableTrainingError`. It has nothing to do with `densvec.divergences`.
 DivergenceError = UnstableTrainingError
 
 
@@ -108,10 +108,10 @@ class Backend(ABC):
         return False
 
     def exchange(self) -> None:  # noqa: B027 - there is nobody to exchange anything with
-        """Exchange with the other processes what was trained, while the workers of this one stand still."""
+        """Exchange with the other processes what was trained, while the workers of this one are paused."""
 
     def agree(self) -> None:  # noqa: B027 - one process agrees with itself
-        """Make the tables of all processes equal; called while the workers of this one stand still."""
+        """Make the tables of all processes equal; called while the workers of this one are paused."""
 
     def finish_epoch(self, tally: Tally) -> Tally:
         """Return the tally of the epoch, whose chunks are all trained, over all processes."""

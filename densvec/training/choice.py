@@ -28,7 +28,7 @@ def check_backend(backend: str, device: str | None) -> None:
 
 
 def check_native(model: str, backend: str, device: str | None) -> None:
-    """Refuse, for a model that has a native kernel only, what other backends can do."""
+    """Refuse other backends and devices for a model that only has a native kernel."""
     check_backend(backend, device)
     if backend == "torch" or device not in (None, "cpu"):
         raise ValueError(
@@ -56,7 +56,7 @@ def choose_backend(backend: str, device: str | None) -> str:
 
 
 def has_cuda() -> bool:
-    """Return whether torch and a CUDA device are there, without importing torch where there can be none."""
+    """Return whether torch and a CUDA device are available, without importing torch where there cannot be one."""
     if importlib.util.find_spec("torch") is None:
         return False
     if "torch" not in sys.modules:

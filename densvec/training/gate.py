@@ -16,8 +16,8 @@ class Gate:
     """Workers wait outside for their turn to take something, and are inside while they work on it.
 
     Things are taken one at a time and in order, and whoever has taken one goes inside before the next is taken. So
-    whenever nobody is inside, the first so many things are done and no others. `pause` and `stop` wait for that.
-    Neither waits for a worker that is still waiting for something to take: that may last for ever.
+    whenever nobody is inside, the things done are the first ones taken, and no others. `pause` and `stop` wait for
+    that. Neither waits for a worker that is still waiting for something to take: that may last for ever.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Gate:
 
     @property
     def stopped(self) -> bool:
-        """Whether nobody gets inside any more."""
+        """Whether the gate is closed for good."""
         return self._stopped
 
     def enter(self, take: Callable[[], T | None]) -> T | None:
@@ -86,7 +86,7 @@ class Gate:
             self.release()
 
     def stop(self, wait: bool = True) -> None:
-        """Let nobody inside any more, and wait until nobody is."""
+        """Close the gate for good, and wait until nobody is inside."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()

@@ -33,13 +33,13 @@ OnChunk: TypeAlias = Callable[[Tally, float], None]
 #: Threads that prepare chunks for a backend that is not concurrent.
 PREPARING = 1
 
-#: A chunk's mean loss per centre beyond this is no longer training: healthy losses are some tens at most.
+#: A chunk's mean loss per centre beyond this means that training diverges: healthy losses are some tens at most.
 LOSS_BOUND = 1e6
 
 #: Seconds after which the main thread looks for signals while no chunk is finished.
 ATTENTION = 0.1
 
-#: Seconds that workers are waited for that wait for a corpus themselves.
+#: How many seconds to wait for workers that are waiting for a corpus themselves.
 PATIENCE = 2.0
 
 #: One chunk in this many is measured before it is trained on.
@@ -125,7 +125,7 @@ class Loop:
             raise errors[0]
 
     def _take_report(self, trained: queue.SimpleQueue[bool]) -> bool:
-        """Wait until a worker has trained a chunk, or has ended (False); answer signals meanwhile."""
+        """Wait until a worker has trained a chunk, or has ended (False); answer signals in the meantime."""
         while not self.forked:
             try:
                 return trained.get(timeout=ATTENTION)
@@ -146,7 +146,7 @@ class Loop:
             worker.join(max(0.0, deadline - time.monotonic()))
         if any(worker.is_alive() for worker in started):  # it is outside the gate, and will never pass it
             logger.warning(
-                "the corpus does not return from reading; the threads that wait for it are left behind"
+                "the corpus does not return its next sentence; the threads that wait for it are abandoned"
             )
 
     def _work(

@@ -15,7 +15,7 @@ logger = logging.getLogger("densvec.training")
 
 
 def should_show(show: bool | None) -> bool:
-    """Return whether to draw a bar: as told, or, if None, when a person is likely to look at it."""
+    """Return whether to draw a bar: as asked or, for None, when a person is likely to see it."""
     if show is not None:
         return show
     if sys.stderr is not None and sys.stderr.isatty():

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 #: Bytes up to which the copy is kept in memory; a larger one lies in a temporary file.
 IN_MEMORY = 256 << 20
 
-#: A copy is made anew when this many times as long has passed as making it took: a hundredth of the time at most.
+#: A new copy is made after this many times as long as copying took: copying takes a hundredth of the time at most.
 SHARE = 100
 
 #: Seconds between two copies, at least.
@@ -94,18 +94,18 @@ class LastGood:
 
 
 def _room(arrays: Mapping[str, Array]) -> dict[str, Array] | None:
-    """Return arrays for a copy of these, or None if there is no room for them."""
+    """Return arrays for a copy of these, or None if there is no space for them."""
     if sum(array.nbytes for array in arrays.values()) <= IN_MEMORY:
         return {name: np.empty_like(array) for name, array in arrays.items()}
     try:
         return {name: _mapped(array) for name, array in arrays.items()}
     except OSError as error:
-        logger.warning("there is no room for a copy to go back to should training diverge: %s", error)
+        logger.warning("there is no space for a copy to go back to if training diverges: %s", error)
         return None
 
 
 def _mapped(array: Array) -> Array:
-    """Return room for a copy of an array in a temporary file, which is gone when nothing refers to it any more."""
+    """Return space for a copy of an array in a temporary file, which is removed when nothing refers to it any more."""
     with tempfile.TemporaryFile() as file:
         if array.nbytes and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, array.nbytes)  # no space is an error now, not a signal later

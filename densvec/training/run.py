@@ -16,12 +16,12 @@ __all__ = ["EpochLoss", "Position", "Run", "Tally"]
 
 
 class EpochLoss(NamedTuple):
-    """What one epoch gave; the losses are means per centre word, NaN if there was none.
+    """The result of one epoch; the losses are means per centre word, NaN if there was none.
 
     ``loss``, ``hinge`` and ``kl`` are measured on chunks before they are trained on, with the tables at rest. The
-    ``running_loss`` is summed up while the tables change: each centre has then been told most of its window by the
-    centre before, and the faster the tables learn, the more it gains by that. So it is too small, and rises as the
-    learning rate falls, though the model improves.
+    ``running_loss`` is summed up while the tables change: what is learnt from one centre answers most of the
+    next one's window, the more so the faster the tables learn. So it is too small, and rises as the learning rate
+    falls, although the model improves.
     """
 
     epoch: int  # 1 is the first that the model was ever trained
@@ -66,7 +66,7 @@ class Tally:
 
 
 class Position(NamedTuple):
-    """How far a run has come. It changes as a whole, in one assignment, so that it is never half of two."""
+    """How far a run has come. It changes as a whole, in one assignment, so that it is never half updated."""
 
     epoch: int = 0  # epochs of the run that are complete
     tally: Tally = Tally()  # of the current epoch

@@ -1,8 +1,8 @@
-"""Signals while a model is trained: they wait until they can be answered, instead of striking between two statements.
+"""Signals while a model is trained: they wait until they can be handled, not interrupting between any two statements.
 
 Python runs a signal's handler in the main thread, between any two of its instructions, and the handlers of Ctrl-C
 and of many timeouts raise. While signals are *deferred* they are only noted down. Their handlers run where the code
-says so, by `deliver` or `undeferred`, and at the end: an exception can come from these places only.
+says so, by `deliver` or `undeferred`, and at the end: exceptions can only come from these places.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Deferral:
         if not self.at_once:
             self._waiting.append((number, frame))
             return
-        self.at_once = False  # should the handler raise, what clears up after it is not interrupted again
+        self.at_once = False  # if the handler raises, the cleanup after it is not interrupted again
         self._handlers[number](number, frame)
         self.at_once = True
 
@@ -75,7 +75,7 @@ def _here() -> _Deferral | None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Let signals wait for as long as the context lasts; in other threads than the main one there are none.
+    """Let signals wait for as long as the context lasts; there are none in threads other than the main one.
 
     Examples
     --------
