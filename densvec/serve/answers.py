@@ -18,6 +18,22 @@ from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Entails, Hypernyms, InContext, Infer, Similar, Substitutes
 
+__all__ = [
+    "FORMS",
+    "Answers",
+    "Document",
+    "Occurrence",
+    "Q",
+    "cost_in_context",
+    "cost_of_similar",
+    "entails",
+    "hypernyms",
+    "hyponyms",
+    "infer",
+    "similar",
+    "substitutes",
+]
+
 Document = dict[str, Any]
 Answers = list["Document | Exception"]
 Q = TypeVar("Q")

@@ -21,6 +21,8 @@ from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
 
+__all__ = ["app"]
+
 logger = logging.getLogger(__name__)
 
 _DESCRIPTION = (

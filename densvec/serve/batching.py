@@ -18,6 +18,8 @@ from densvec.serve.errors import BusyError
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 
+__all__ = ["Batcher"]
+
 _TOGETHER = 64
 """Questions answered at a time, so that the first of them do not wait long for the last."""
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from densvec.cli.errors import sentence
 
+__all__ = ["FAULTS_OF_THE_REQUEST", "BusyError", "NotFoundError", "document_of", "sentence_of", "status_of"]
+
 FAULTS_OF_THE_REQUEST = (KeyError, ValueError, IndexError, TypeError)
 """What the library raises for arguments that make no sense."""
 

@@ -7,6 +7,8 @@ import numpy as np
 from densvec.plot import Plane
 from densvec.types import Floats
 
+__all__ = ["plane_of_shift", "spread"]
+
 _NEIGHBOURS = 12.0
 """How many neighbours matter to each word of a map: the perplexity."""
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+__all__ = ["HEADERS", "LOCAL_HOSTS", "Answer", "Deadline", "Guard", "Limits"]
+
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 _POLICY = "; ".join(

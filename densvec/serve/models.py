@@ -20,6 +20,8 @@ from densvec.keyed import KeyedDensities
 from densvec.serve.errors import NotFoundError
 from densvec.types import Floats, Integers
 
+__all__ = ["Model", "Models", "open_model"]
+
 logger = logging.getLogger(__name__)
 
 

@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from densvec.serve.errors import NotFoundError
 
+__all__ = ["router"]
+
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",

@@ -18,6 +18,8 @@ from densvec.serve.limits import Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
 
+__all__ = ["ModelName", "router"]
+
 _FAULTS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Fault, "description": text}
     for status, text in {

@@ -6,6 +6,32 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+__all__ = [
+    "Compared",
+    "Entails",
+    "EntailsAnswer",
+    "Entropy",
+    "Fault",
+    "Hypernyms",
+    "HypernymsAnswer",
+    "InContext",
+    "Infer",
+    "InferAnswer",
+    "Looked",
+    "Mapped",
+    "Metric",
+    "OneOrMany",
+    "Q",
+    "Question",
+    "Scored",
+    "Similar",
+    "SimilarAnswer",
+    "Substitutes",
+    "SubstitutesAnswer",
+    "Text",
+    "Tokens",
+]
+
 Metric = Literal["cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein"]
 Text = str | list[str]
 

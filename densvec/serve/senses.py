@@ -12,6 +12,8 @@ from densvec.serve.answers import Document
 from densvec.serve.errors import BusyError, NotFoundError
 from densvec.serve.models import Model
 
+__all__ = ["SenseFinder"]
+
 _KEPT = 128
 """Words whose senses are kept, those asked for last."""
 

@@ -19,6 +19,8 @@ from typing import Any
 from densvec.cli.output import say
 from densvec.serve.limits import LOCAL_HOSTS, Limits
 
+__all__ = ["Settings", "Supervisor", "listen", "run", "serve", "shared", "url_of"]
+
 _BACKLOG = 2048
 _GRACE = 30
 """Seconds that requests in flight have to end after SIGTERM."""

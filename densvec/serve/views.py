@@ -19,6 +19,8 @@ from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Compared, Looked, Mapped, Tokens
 
+__all__ = ["MAPPED", "compared", "in_context", "mapped", "tokens", "word_page"]
+
 MAPPED = 600
 """The most words on a map: the time to lay them out grows with the square of their number."""
 
