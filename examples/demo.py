@@ -28,7 +28,7 @@ from densvec.text.raw import looks_raw
 
 Occurrence = tuple[list[str], int]  # a sentence, and the position of a word in it
 
-# The generated language has few and short sentences: so words are thinned less than in real text, rates are higher.
+# The generated language has few, short sentences, so words are thinned less than in real text and rates are higher.
 TOY_SETTINGS = {"vector_size": 20, "sample": 0.01, "alpha": 0.05, "epochs": 20}
 
 
@@ -99,7 +99,7 @@ def show_toy_language(sentences: int, out: Path) -> None:
 
 
 def show_hypernyms(wv: KeyedDensities, corpus: object) -> None:
-    """Print chains of ever more general words with their variances, and how many pairs are in order."""
+    """Print chains of increasingly general words with their variances, and how many pairs are in order."""
     heading("General words have wide densities")
     pairs = [(a, b) for a, b in corpus.hypernyms if a in wv and b in wv]
     above = defaultdict(set)
@@ -113,7 +113,7 @@ def show_hypernyms(wv: KeyedDensities, corpus: object) -> None:
 
 
 def show_own_text(path: str, out: Path) -> None:
-    """Train on a file and show words of it whose meaning depends most on the context."""
+    """Train on a file and show the words in it whose meaning depends most on the context."""
     heading(f"Training on {path}")
     raw = looks_raw(RawText(path).sample())
     if raw:
@@ -134,7 +134,7 @@ def show_own_text(path: str, out: Path) -> None:
 
 
 def train(model: BayesianSkipGram, corpus: Iterable[list[str]]) -> BayesianSkipGram:
-    """Train with a progress bar and say how it went."""
+    """Train with a progress bar and report the result."""
     started = time.perf_counter()
     model.build_vocab(corpus)
     if model.vector_size == 100 and model.corpus_total_words < 5_000_000:
@@ -182,13 +182,15 @@ def occurrences(
         if words > 10_000_000:
             break
     total = words // 2000 + 1
-    for place in found.values():  # how much more the word keeps together than if it fell anywhere
+    for (
+        place
+    ) in found.values():  # how much more the word is concentrated in places than if it occurred at random
         place.blocks /= total * -np.expm1(-place.count / total) or 1
     return found
 
 
 def content_words(wv: KeyedDensities, found: dict[str, Found]) -> dict[str, list[Occurrence]]:
-    """Return the words that keep together in parts of the text: a word of grammar is spread all over it."""
+    """Return the words that are concentrated in parts of the text; function words are spread all over it."""
     order = sorted((word for word in found if len(found[word].examples) >= 5), key=lambda w: found[w].blocks)
     return {word: found[word].examples for word in order[: max(20, len(order) // 2)]}
 
@@ -210,7 +212,7 @@ def most_divided(
         left, unity = divided(points)
         if min(left.sum(), (~left).sum()) < max(2, len(places) // 6):
             continue  # a few odd occurrences are not a sense
-        # Chance: points of one cloud with the same extent in every direction can be divided, too.
+        # Chance: points of a single cloud with the same extent in every direction can be divided too.
         chance = [divided(rng.normal(size=points.shape) * points.std(axis=0))[1] for _ in range(10)]
         scored.append(((np.mean(chance) - unity) / np.std(chance), word, left))
     best = sorted(scored, key=lambda item: -item[0])[:n]
@@ -244,7 +246,7 @@ def typical(wv: KeyedDensities, word: str, group: list[Occurrence]) -> Occurrenc
 def show_difference(
     wv: KeyedDensities, word: str, groups: list[list[Occurrence]], names: Collection[str], topn: int = 8
 ) -> None:
-    """Print the words that are near to one group of occurrences and not to the other."""
+    """Print the words that are near one group of occurrences and not the other."""
     keys = [name for name in names if name in wv and name != word]
     middles = [wv.infer_posteriors([(word, *place) for place in group]).mean.mean(axis=0) for group in groups]
     units = [wv.vectors[[wv.get_index(key) for key in keys]] @ (m / np.linalg.norm(m)) for m in middles]
@@ -263,7 +265,7 @@ def show_contexts(
     names: Collection[str],
     substitutes: Collection[str] | None = None,
 ) -> None:
-    """Print a word out of context and in contexts: its entropy, the words nearest to it, what can stand for it."""
+    """Print a word out of context and in contexts: its entropy, the nearest words, and what could replace it."""
     heading(f'"{word}" out of context and in {len(places)} contexts')
     densities = {"(no context)": wv.density(word)}
     for sentence, position in places:
@@ -286,7 +288,7 @@ def nearest(
 
 
 def excerpt(sentence: Sequence[str], position: int, window: int) -> str:
-    """Return the part of a sentence around a word, which is marked."""
+    """Return the part of a sentence around a word, with the word marked."""
     start, stop = max(0, position - window), position + window + 1
     words = [f"[{token}]" if i == position else token for i, token in enumerate(sentence)]
     return " ".join(["…"] * (start > 0) + words[start:stop] + ["…"] * (stop < len(sentence)))

@@ -21,7 +21,7 @@ parser.add_argument("--sentences", type=int, default=20_000, help="how many to g
 args = parser.parse_args()
 corpus = list(toy_language(args.sentences))
 
-# A model that exists: its vectors answer here as they did there.
+# An existing model: its vectors give the same answers here as there.
 old = Word2Vec(corpus, sg=1, vector_size=20, sample=0.01, alpha=0.05, epochs=20, workers=1, seed=1)
 points = KeyedDensities.from_gensim(old.wv)
 print("gensim: ", [word for word, _ in old.wv.most_similar("kiwi", topn=4)])
@@ -34,7 +34,7 @@ try:
 except ValueError as error:
     print("generality:", error)
 
-# Densities: change the name of the class, leave the arguments. sg=1 is the only kind there is.
+# Densities: change the name of the class and keep the arguments. Only sg=1 exists here.
 new = BayesianSkipGram(corpus, sg=1, vector_size=20, sample=0.01, alpha=0.05, epochs=20, workers=1, seed=1)
 print(
     "now known:", f"generality of kiwi {new.wv.generality('kiwi'):.1f}, of dog {new.wv.generality('dog'):.1f}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Train by torch on a GPU, or on the CPU where there is none."""
+"""Train with torch on a GPU, or on the CPU if there is none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Say which of two words is the more general one, by KL and by variance, against guessing by frequency."""
+"""Find the more general of two words, by KL and by variance, compared with guessing by frequency."""
 
 from __future__ import annotations
 

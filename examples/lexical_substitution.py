@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Find words that can stand for another in a sentence: ranked by KL from the word's posterior there."""
+"""Find words that can replace another in a sentence, ranked by KL from the word's posterior there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Go on training with new text that has new words: old words keep what they mean, new ones find their place."""
+"""Continue training on new text with new words: old words keep their meaning, new ones find their place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--sentences", type=int, default=20_000, help="how many to generate (default: 20000)")
 args = parser.parse_args()
 
-# Yesterday's text knew no trucks; today's says about them what it always said about them.
+# Yesterday's text had no trucks; today's has all the sentences about them.
 sentences = list(toy_language(args.sentences))
 yesterday = [sentence for sentence in sentences if "truck" not in sentence]
 today = [

@@ -109,7 +109,7 @@ def _gensim_defaults() -> str:
     return f"{gensim.__version__} {inspect.signature(Word2Vec)}"
 
 
-#: The paper's model to the letter, as far as a parameter says; its rates are ours, without what the paper lacks.
+#: The paper's exact model, as far as parameters can express it; its rates are ours, without what the paper lacks.
 PAPER: Settings = {
     "pairing": "paired",
     "negative": 1,
@@ -157,7 +157,7 @@ def plain_corpus(path: str, cache: Path) -> str:
 
 
 def fingerprint(corpus: str, name: str, settings: Settings) -> str:
-    """Short name of what a model is trained on and how; workers change nothing that it should depend on."""
+    """Short name of what a model is trained on and how; the number of workers does not matter."""
     settings = {key: value for key, value in settings.items() if key not in {"workers", "seed"}}
     size = os.path.getsize(corpus)
     with open(corpus, "rb") as file:

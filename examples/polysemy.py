@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Tell the senses of ambiguous words apart, without being told that there are any.
+"""Tell the senses of ambiguous words apart, without being told that they exist.
 
 Every occurrence gets its own posterior. It is compared with the words that are said of each sense: here we know them,
 since the language is generated; the model was never told.

@@ -33,7 +33,7 @@ for context in ("the juicy kiwi ripens and tempts", "the flightless kiwi digs an
     nearest = [word for word, _ in model.wv.most_similar(posterior, metric="kl", topn=5)]
     print(f"\n{context}: entropy {posterior.entropy():.1f} nats, nearest {nearest}")
 
-# One file, no pickle. What people ship is model.wv: densities and encoder, without the state of training.
+# One file, no pickle. What people ship is model.wv: densities and encoder, without the training state.
 with tempfile.TemporaryDirectory() as directory:
     path = Path(directory) / "kiwi.dv"
     model.wv.save(path)

@@ -6,7 +6,7 @@ Train on all words, keep the most frequent ones, measure, write the card, and st
     python examples/train_english.py wiki.txt --data data/eval --epochs 10 --vector-size 100 --workers 4
 
 Options that are not listed below are those of `densvec train`. The full model is kept (--model), and saved after every
-epoch: started again, the script goes on where it was. Without --data the card has no figures.
+epoch: started again, the script goes on where it stopped. Without --data the card has no figures.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("corpus", help="the text, tokenised, one sentence or paragraph on each line")
+    parser.add_argument("corpus", help="the text, tokenised, one sentence or paragraph per line")
     parser.add_argument(
         "--model", default="english-full.dv", help="where the full model is kept (default: %(default)s)"
     )
@@ -120,7 +120,7 @@ def main() -> None:
         help="the small model",
     )
     parser.add_argument(
-        "--card", default=str(PACKAGE / "docs" / "english.md"), help="where the card is written, too"
+        "--card", default=str(PACKAGE / "docs" / "english.md"), help="where the card is also written"
     )
     parser.add_argument("--words", type=int, default=30_000, help="words to keep (default: %(default)s)")
     parser.add_argument(

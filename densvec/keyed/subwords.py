@@ -284,7 +284,7 @@ def _matrix(columns: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], width: 
 
 
 def _scaled(features: csr_matrix, counts: Floats) -> csr_matrix:
-    """Return rows of unit length in which an n-gram counts the more the fewer words have it."""
+    """Return rows of unit length; the fewer words have an n-gram, the more it counts."""
     scaled = features.copy()
     scaled.data = np.maximum(counts, 1.0)[features.indices] ** -_RARITY
     squares = np.zeros(features.shape[0])

@@ -87,7 +87,7 @@ def shared(sock: socket.socket, count: int) -> list[socket.socket]:
     socks = [sock]
     if not sys.platform.startswith("linux"):
         return socks * count
-    # Only now: a socket that may share its port from the beginning would share that of another service, too.
+    # Only now: a socket that may share its port from the beginning would also share that of another service.
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     while len(socks) < count:
         another = socket.socket(sock.family, sock.type)

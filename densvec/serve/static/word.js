@@ -1,4 +1,4 @@
-// A word by itself: its prior, its neighbours by each metric, its generality among them, its kinds.
+// A single word: its prior, its neighbours by each metric, its generality among them, its kinds.
 
 import { address, go, read } from "./address.js";
 import { get } from "./api.js";
@@ -20,7 +20,7 @@ const METRICS = {
 export function build(root, facts) {
   const field = wordField("A word of the model", "", (word) => go("word", { ...read().params, word }));
   const page = h("div");
-  root.append(h("h1", null, "A word by itself"), h("form", { onsubmit: (event) => event.preventDefault() }, field.element), page);
+  root.append(h("h1", null, "A single word"), h("form", { onsubmit: (event) => event.preventDefault() }, field.element), page);
 
   return async function update(params) {
     const word = params.word ?? (await get("v1/words", { prefix: "bank", topn: 1 })).words[0] ?? (await get("v1/words", { topn: 1 })).words[0];

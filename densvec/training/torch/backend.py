@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BATCH_CENTRES", "PreparedChunks", "TorchBackend"]
 
-#: Centres of an update, at most.
+#: The most centres of an update.
 BATCH_CENTRES = {"cpu": 512}
 
 #: Words of text that a device with memory of its own is sent at once.
@@ -178,7 +178,7 @@ class TorchBackend(Backend):
         return StepResult(loss, hinge, kl, sum(batch.sizes.centres for batch in prepared.minibatches))
 
     def _to_device(self, batch: Minibatch) -> Minibatch:
-        """Send the arrays of a minibatch in one piece, from memory that the device can read by itself."""
+        """Send the arrays of a minibatch in one piece, from memory that the device can read directly."""
         arrays = batch.arrays()
         flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays]))
         if self.device.type == "cuda":

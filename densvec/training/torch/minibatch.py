@@ -50,7 +50,7 @@ class Minibatch:
 
 
 class Minibatches:
-    """Makes minibatches for a vocabulary of so many words.
+    """Makes minibatches for a vocabulary of a given size.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ class Model:
         return Scores(of_posterior, of_prior, torch.where(known, total, 1), known)
 
     def score(self, scores: Scores, gain: Tensor) -> Tensor:
-        """Return what a narrowing encoder's variances are taught by; it is no part of the loss that is reported."""
+        """Return what a narrowing encoder's variances learn from; it is not part of the reported loss."""
         gain = gain[::SCORED]
         parts = (scores.of_posterior * (1 + gain) - scores.of_prior * gain.log1p()) / scores.total
         return torch.where(scores.known, parts, 0).sum()
