@@ -122,7 +122,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--exchange-words",
         type=int,
         metavar="N",
-        help="under torchrun: words that each process trains between two exchanges (default: 100000)",
+        help="under torchrun: words that each process trains between two exchanges (default: 50000)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the log")
