@@ -254,7 +254,9 @@ def show_difference(
     cosines = [unit / lengths for unit in units]
     print("  what differs between the two groups:")
     for group, own, other in zip(groups, cosines, cosines[::-1], strict=True):
-        order = np.argsort(other - own, kind="stable")[:topn]
+        order = np.argsort(other - 2 * own, kind="stable")[
+            :topn
+        ]  # near this group, and nearer than to the other
         print(f"      {len(group):3} occurrences   {', '.join(keys[i] for i in order)}")
 
 

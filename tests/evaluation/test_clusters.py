@@ -80,5 +80,5 @@ def test_kmeans_is_no_worse_than_scipys():
 def test_kmeans_of_equal_points_and_of_too_many_clusters():
     assert set(kmeans(np.ones((5, 2)), 2)) <= {0, 1}
     assert len(set(kmeans(np.arange(3.0)[:, None], 3))) == 3
-    with pytest.raises(ValueError, match="clusters=4 must lie between 1 and the number of points, 3"):
+    with pytest.raises(ValueError, match="clusters=4 must be between 1 and the number of points, 3"):
         kmeans(np.ones((3, 2)), 4)

@@ -58,7 +58,7 @@ def test_text_without_a_full_window_has_no_figure(wv):
 
 
 def test_what_it_needs(wv):
-    with pytest.raises(ValueError, match="context_words has 2: with window=1 it must lie between 1 and 1"):
+    with pytest.raises(ValueError, match="context_words has 2: with window=1 it must be between 1 and 1"):
         explained_dispersion(wv, TEXT, context_words=[1, 2])
     wv.encoder = None
     for function in (explained_dispersion, entropy_in_context):

@@ -166,7 +166,7 @@ def test_what_a_model_can_rank_with(lst):
 
 
 def test_a_ranker_that_is_not_possible_is_refused(lst):
-    with pytest.raises(ValueError, match="'encoder' is not possible with this model; it can do add"):
+    with pytest.raises(ValueError, match="cannot use the ranker 'encoder'; it can do add"):
         lexical_substitution(make(), lst, rankers=["encoder"])
     with pytest.raises(ValueError, match=r"'guess'.*there are encoder"):
         lexical_substitution(make(), lst, rankers=["guess"])

@@ -92,7 +92,7 @@ def test_lists_are_pairs(toy):
         assert ask("owl", ["bird", "fruit"])[0] == pytest.approx(one_by_one[0], rel=1e-6)
         assert ask(["owl"], "bird").shape == (1,)
         assert isinstance(ask("owl", "bird"), float)
-        with pytest.raises(ValueError, match=r"of one length: got [23] and [23]"):
+        with pytest.raises(ValueError, match=r"the same length: got [23] and [23]"):
             ask(["owl", "apple"], ["bird", "fruit", "animal"])
         with pytest.raises(KeyError, match="unicorn"):
             ask(["owl", "unicorn"], "bird")
