@@ -111,7 +111,7 @@ def test_a_remote_name_is_found_in_the_hubs_cache(wv, folder, tmp_path):
 
 
 def test_foreign_folders_are_refused(folder, tmp_path):
-    with pytest.raises(DensvecFileError, match=r"config\.json is not there"):
+    with pytest.raises(DensvecFileError, match=r"config\.json does not exist"):
         KeyedDensities.from_pretrained(tmp_path)
     (folder / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(DensvecFileError, match="'bert', not 'densvec'"):

@@ -100,5 +100,5 @@ def hang(corpus):  # noqa: F811
 def test_a_rank_that_hangs_is_named(corpus):  # noqa: F811
     (name, text), _ = run_ranks(hang, 2, corpus)
     assert name == "RankError"
-    assert "rank 0 has waited for the other ranks in vain" in text
+    assert "rank 0 has waited in vain for the other ranks" in text
     assert "Ranks 1 failed" in text or "Rank 1 failed" in text or "rank 1" in text

@@ -162,7 +162,7 @@ def differ(corpus):
 def test_ranks_with_different_models_are_told_so(corpus):
     for name, text in run_ranks(differ, 2, corpus):
         assert name == "RankError"
-        assert "rank 1 has another model than rank 0" in text
+        assert "rank 1 has a different model from rank 0" in text
         assert "seed is 2, not 1" in text
 
 
