@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
 
 from densvec.cli.output import plain
@@ -149,7 +149,9 @@ def _add_questions(
         return _json(found if many else found[0])
 
     one_or_many: Any = schemas.OneOrMany
-    route.__annotations__ = {"body": one_or_many[question], "model": ModelName, "return": Response}
+    # Older versions of FastAPI take a choice of two for a part of the address unless told that it is the body.
+    body = Annotated[one_or_many[question], Body()]
+    route.__annotations__ = {"body": body, "model": ModelName, "return": Response}
     routes.add_api_route(
         f"/v1/{path}",
         route,
