@@ -258,7 +258,7 @@ class TestTargets:
 class TestResume:
     def test_only_as_the_model_it_was_begun_as(self, model, capsys):
         assert main(["train", "-o", model, "--resume", "--model", "skipgram"]) == 2
-        assert "it cannot go on as skipgram" in capsys.readouterr().err
+        assert "it cannot be resumed as skipgram" in capsys.readouterr().err
 
     def test_starts_a_model_that_is_not_there(self, corpus, tmp_path, capsys):
         path = tmp_path / "model.dv"
