@@ -23,6 +23,7 @@ from densvec.cli.output import print_json, say
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.pieces import recorded_paths
+from densvec.training.profile import profile
 
 __all__ = [
     "CHANGEABLE",
@@ -124,6 +125,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         metavar="N",
         help="under torchrun: words that each process trains between two exchanges (default: 50000)",
     )
+    parser.add_argument(
+        "--profile", action="store_true", help="print at the end what host and device did for each batch"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the log")
     parser.add_argument(
@@ -187,8 +191,15 @@ def run(args: argparse.Namespace) -> None:
                 model.add_lifecycle_event(
                     "text", log_level=False, path=corpus, fingerprint=mark, **asdict(reading)
                 )
-            _train(model, source, corpus, args, ranks)
+            profile.reset()
+            profile.enabled = args.profile
+            try:
+                _train(model, source, corpus, args, ranks)
+            finally:
+                profile.enabled = False
     if ranks.is_main:
+        if args.profile:
+            say(str(profile))
         _report(model, args)
 
 

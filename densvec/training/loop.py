@@ -18,6 +18,7 @@ from densvec.training import signals
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.gate import Gate
 from densvec.training.prefetch import Prefetched
+from densvec.training.profile import profile
 from densvec.training.run import Run, Tally
 
 __all__ = ["Loop", "thread_limits"]
@@ -192,7 +193,12 @@ class Loop:
         at_rest = None
         if measured is not None:
             at_rest = self.backend.measure(prepared if len(chunks) == 1 else measured, worker)
-        result = self.backend.step(prepared, alpha, worker)
+        if self.backend.concurrent:  # it computes here; any other times itself
+            with profile.timed("device"):
+                result = self.backend.step(prepared, alpha, worker)
+        else:
+            result = self.backend.step(prepared, alpha, worker)
+        profile.batch(sum(chunk.words for chunk in chunks))
         check_loss(result, self._loss_bound)
         with self._counting:
             run.count(chunks, result, at_rest)
@@ -220,7 +226,8 @@ class _Unprepared:
         self._feed = feed
 
     def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
-        chunk = self._feed.chunk(taken)
+        with profile.timed("sample"):
+            chunk = self._feed.chunk(taken)
         return (chunk,), chunk
 
 
@@ -232,7 +239,8 @@ class _Prepared:
         self._prefetched = Prefetched(feed, backend.prepare, backend.batch_words)
 
     def take(self) -> Any:
-        return next(self._prefetched, None)
+        with profile.timed("wait"):
+            return next(self._prefetched, None)
 
     def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
         chunks, prepared = taken

@@ -7,6 +7,7 @@ from typing import Any
 
 from densvec._corpus import Chunk
 from densvec.text.ahead import Ahead
+from densvec.training.profile import profile
 
 __all__ = ["Prefetched"]
 
@@ -29,7 +30,7 @@ class Prefetched:
 
     def __init__(self, feed: Iterator[Chunk], prepare: Callable[..., Any], words: int = 0) -> None:
         self._ahead = Ahead(
-            lambda: ((chunks, prepare(*chunks)) for chunks in _gathered(feed, words)),
+            lambda: ((chunks, _prepared(prepare, chunks)) for chunks in _gathered(feed, words)),
             depth=AHEAD,
             name="densvec-prepare",
         )
@@ -53,7 +54,7 @@ def _gathered(feed: Iterator[Chunk], least: int) -> Iterator[list[Chunk]]:
     """Return the chunks that are prepared together."""
     chunks: list[Chunk] = []
     words = 0
-    for chunk in feed:
+    while (chunk := _next(feed)) is not None:
         chunks.append(chunk)
         words += chunk.words
         if words >= least:
@@ -61,3 +62,13 @@ def _gathered(feed: Iterator[Chunk], least: int) -> Iterator[list[Chunk]]:
             chunks, words = [], 0
     if chunks:
         yield chunks
+
+
+def _next(feed: Iterator[Chunk]) -> Chunk | None:
+    with profile.timed("sample"):
+        return next(feed, None)
+
+
+def _prepared(prepare: Callable[..., Any], chunks: list[Chunk]) -> Any:
+    with profile.timed("prepare"):
+        return prepare(*chunks)

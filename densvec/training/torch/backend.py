@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from densvec.training.backend import Backend, StepResult
+from densvec.training.profile import profile
 from densvec.training.settings import Objective, Rates
 from densvec.training.tables import bayesian_state, bayesian_tables
 from densvec.training.torch.gradients import Step, differentiate
@@ -113,7 +114,11 @@ class TorchBackend(Backend):
         """Train on prepared chunks; a loss of NaN means that an update was skipped because it was not finite."""
         prepared = chunk if isinstance(chunk, PreparedChunks) else self.prepare(chunk)
         rates = StepRates.of(self.rates, alpha, self.tables.means)
-        return self._total(prepared, [self._update(batch, rates) for batch in prepared.minibatches])
+        with self._clock():
+            with profile.timed("call"):
+                losses = [self._update(batch, rates) for batch in prepared.minibatches]
+            with profile.timed("finish"):
+                return self._total(prepared, losses)
 
     @torch.no_grad()
     def measure(self, chunk: Chunk | PreparedChunks, worker: int = 0) -> StepResult | None:
@@ -187,6 +192,19 @@ class TorchBackend(Backend):
         ends = np.cumsum([array.size for array in arrays]).tolist()
         tokens, radii, sentences, negatives = flat.tensor_split(ends)[:4]
         return Minibatch(tokens, radii, sentences, negatives.view(batch.negatives.shape), batch.sizes)
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        """Let a device that works on its own say how long it did, if someone wants to know."""
+        if not profile.enabled or self.device.type != "cuda":
+            yield
+            return
+        started, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        started.record()
+        yield
+        ended.record()
+        ended.synchronize()
+        profile.add("device", started.elapsed_time(ended) / 1000)
 
     def _products(self) -> AbstractContextManager[Any]:
         """Return the context of matrix products."""

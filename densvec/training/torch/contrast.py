@@ -34,10 +34,11 @@ class Spherical:
         size, uses = self.mean.shape[1], self.words.numbers
         moment = 0.5 * (self.mean.square().sum(1, keepdim=True) + size * self.log_variance.exp())
         square = 0.5 * torch.linalg.vector_norm(self.means, dim=1).square()
-        self.precision = (-self.log_variances[:, 0]).exp()[uses]  # (n, C)
+        log_variance = self.log_variances[:, 0][uses]
+        self.precision = (-log_variance).exp()  # (n, C)
         products = self.words.products(self.mean, self.means)
         self.stretch = (moment + square[uses] - products) * self.precision
-        self.kl = self.stretch + 0.5 * size * (self.log_variances[:, 0][uses] - self.log_variance - 1)
+        self.kl = self.stretch + 0.5 * size * (log_variance - (self.log_variance + 1))
 
     def pulls(self, shares: Tensor) -> tuple[Tensor, Tensor]:
         """Return Σ share/v_p and Σ share·μ_p/v_p over the targets of each posterior: (n, 1|D), (n, D)."""

@@ -12,6 +12,7 @@ from densvec.training.settings import SCORED
 from densvec.training.torch.contrast import Contrast
 from densvec.training.torch.step import Losses, Model, Posteriors, Rows, Scores, Tables
 from densvec.training.torch.windows import Beyond, Windows
+from densvec.training.torch.words import sums_of_rows
 
 __all__ = ["Gradients", "Priors", "Step", "differentiate"]
 
@@ -52,8 +53,8 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
     rows = Rows.of(tables, windows)
     posteriors = model.posteriors(tables, windows, rows)
     contrast = model.contrast(windows, rows, posteriors)
-    losses, violations = model.compare(windows, contrast.kl)
-    shares = _shares(model, windows, violations)
+    losses, violations, pair_weights = model.compare(windows, contrast.kl)
+    shares = _shares(model, violations, pair_weights)
 
     # ∂/∂μ_q of Σ shares · KL is Σ shares · (μ_q - μ_p)/v_p
     width, variance = rows.log_variances.shape[1], posteriors.log_variance.exp()
@@ -89,10 +90,9 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
     return Step(windows, rows, contrast, losses, Gradients(shares, priors, embeddings, weights))
 
 
-def _shares(model: Model, windows: Windows, violations: Tensor) -> Tensor:
+def _shares(model: Model, violations: Tensor, weights: Tensor) -> Tensor:
     """Return the derivative of the loss by each divergence: positive for what pulls, negative for what pushes."""
-    weights = model.pair_weights(windows, violations.dtype)
-    weights = violations.sign() * weights[:, :, None]  # 1 where the margin is violated, else 0
+    weights = violations.sign_().mul_(weights[:, :, None])  # where the margin is violated, else 0
     negatives = weights if model.objective.pairing == "paired" else weights.sum(1)
     return torch.cat((weights.sum(2), -negatives.flatten(1), torch.zeros_like(weights[:, :1, 0])), 1)
 
@@ -126,14 +126,13 @@ def _encoder(
     else:
         d_variance_head, d_variance_bias = hidden.t() @ d_head, d_head.sum(0)
         d_hidden = d_hidden + d_head @ tables.variance_head.t()
-    # of each context word's hidden units, (n, S, H); then by centre, and by position of the context word
-    count, places = windows.mask.shape
-    d_active = posteriors.weights[:, :, None] * d_hidden[:, None] * posteriors.active.sign()
+    # of each context word's hidden units, (n, S, H), in their place; then by centre, and by the context word's position
+    places = windows.mask.shape[1]
+    d_active = posteriors.active.sign_().mul_(posteriors.weights[:, :, None]).mul_(d_hidden[:, None])
     # The centre that reads position j in place s lies as far to the other side as the place does.
     readers = windows.places.flip(1) * places + torch.arange(places, device=hidden.device)
-    d_context = d_active.flatten(0, 1).index_select(0, readers.flatten()).view(count, places, -1)
-    d_context = (windows.inside.flip(1).to(dtype)[:, None] @ d_context)[:, 0]
-    d_projected = windows.texts.sums_by_word(torch.cat((d_context, d_active.sum(1)), 1))
+    d_context = sums_of_rows(d_active.flatten(0, 1), readers, windows.inside.flip(1).to(dtype))
+    d_projected = windows.texts.sums_by_word(torch.cat((d_context, d_active.sum(1)), 1).to(dtype))
     d_context, d_centre = d_projected.chunk(2, 1)
     d_inputs = d_context @ tables.context_layer.t() + d_centre @ tables.centre_layer.t()
     return d_inputs.to(dtype), [

@@ -28,6 +28,10 @@ from densvec.types import Array
 
 __all__ = ["Optimiser", "StepRates"]
 
+#: Centres of a minibatch from which on it counts as several, one after the other: the encoder's weights and embeddings
+#: take steps of a length that does not grow with their gradients, so they would fall behind.
+PACE = 512
+
 #: The encoder's weights come after the tables that have a row for each word.
 FIRST_WEIGHT = Tables._fields.index("context_layer")
 
@@ -99,10 +103,11 @@ class Optimiser:
     def update(self, step: Step, sizes: Sizes, rates: StepRates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
         sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage)
-        weights, moments = self._adam(step.gradients.weights, sizes.centres, rates.encoder)
+        pace = max(1.0, sizes.centres / PACE)
+        weights, moments = self._adam(step.gradients.weights, sizes.centres, rates.encoder * pace)
         changes = [
             *self._densities(step, sums, sizes, rates),
-            *self._embeddings(step, rates.embedding),
+            *self._embeddings(step, rates.embedding, pace),
             *moments,
         ]
         # Squares would overflow long before a sum of what was and what is added does.
@@ -126,7 +131,7 @@ class Optimiser:
         """
         rows, ids = step.rows, step.windows.words.ids
         curvature = sums.strength * (-rows.log_variances).exp() + sums.steepness
-        means = sums.means * (-rates.mean / (1 + rates.mean * curvature))
+        means = sums.means.mul_(-rates.mean / (1 + rates.mean * curvature))
 
         stretch, log_variance = self.typical.unbind()
         pull = sums.met * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
@@ -150,10 +155,10 @@ class Optimiser:
             _Change(self.typical, typical),
         ]
 
-    def _embeddings(self, step: Step, rate: Tensor) -> list[_Change]:
-        """Row-wise Adagrad: one accumulator of mean squares per row."""
+    def _embeddings(self, step: Step, rate: Tensor, pace: float) -> list[_Change]:
+        """Row-wise Adagrad: one accumulator of mean squares per row, as if ``pace`` steps made up this one."""
         ids, gradient = step.windows.texts.ids, step.gradients.embeddings
-        square = gradient.square().mean(1)
+        square = gradient.square().mean(1) / pace
         squares = self.squares.index_select(0, ids) + square
         moved = gradient * (-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
         return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]

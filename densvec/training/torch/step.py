@@ -127,9 +127,9 @@ class Model:
         inputs, texts = rows.embeddings, windows.texts.numbers[:, 0]
         # The layer is linear before the relu: words are projected once each, and pairs are added up.
         from_context, from_centre = inputs @ tables.context_layer, inputs @ tables.centre_layer
-        active = from_context.index_select(0, texts.take(windows.places).flatten())
+        active = from_context.index_select(0, texts[windows.places].flatten())
         active = active.view(*windows.places.shape, -1)
-        active = (active + from_centre.index_select(0, texts)[:, None]).relu()
+        active = active.add_(from_centre.index_select(0, texts)[:, None]).relu_()  # in place: it is large
         weights, scale = self._reading_weights(windows, inputs.dtype)
         hidden = (weights[:, None] @ active)[:, 0].to(inputs.dtype)
         mean = (hidden @ tables.mean_head).to(inputs.dtype) + tables.mean_bias
@@ -166,19 +166,20 @@ class Model:
         q = posteriors.mean, posteriors.log_variance
         return contrast(windows.words, *q, rows.means, rows.log_variances)
 
-    def compare(self, windows: Windows, kl: Tensor) -> tuple[Losses, Tensor]:
-        """Return the loss and its two parts, and by how much each contrast violates the margin: (n, S, K)."""
+    def compare(self, windows: Windows, kl: Tensor) -> tuple[Losses, Tensor, Tensor]:
+        """Return the loss and its two parts, by how much contrasts violate the margin, (n, S, K), and their weights."""
         positives, negatives, priors = kl.tensor_split((windows.mask.shape[1], kl.shape[1] - 1), 1)
         if self.objective.pairing == "paired":
             negatives = negatives.reshape(*positives.shape, -1)
         else:
             negatives = negatives[:, None]
-        violations = (positives[:, :, None] - negatives + self.objective.margin).relu()
-        hinge = (violations.sum(2) * self.pair_weights(windows, kl.dtype)).sum()
+        violations = ((positives + self.objective.margin)[:, :, None] - negatives).relu_()
+        weights = self._pair_weights(windows, kl.dtype)
+        hinge = (violations.sum(2) * weights).sum()
         kl_sum = torch.where(windows.trained, priors[:, 0], 0).sum()
-        return Losses(hinge + self.objective.kl_weight * kl_sum, hinge, kl_sum), violations
+        return Losses(hinge + self.objective.kl_weight * kl_sum, hinge, kl_sum), violations, weights
 
-    def pair_weights(self, windows: Windows, dtype: torch.dtype) -> Tensor:
+    def _pair_weights(self, windows: Windows, dtype: torch.dtype) -> Tensor:
         """Return how much each contrast of a context word counts in the loss, 0 where there is none: (n, S)."""
         reach = windows.radii[:, None].to(dtype) + 1
         nearness = 1 + self.objective.nearness * (1 - 2 * windows.distances / reach)

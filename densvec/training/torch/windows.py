@@ -49,9 +49,9 @@ def windows(batch: Minibatch, *, paired: bool) -> Windows:
     kept = places.clamp(0, count - 1)
     inside = places == kept
     sentence = _numbers(batch.sentences, count)
-    together = sentence.take(kept) == sentence[:, None]
+    together = sentence[kept] == sentence[:, None]
     mask = inside & together & (offsets.abs() <= batch.radii[:, None])
-    contexts = torch.where(mask, tokens.take(kept), tokens[:, None])
+    contexts = torch.where(mask, tokens[kept], tokens[:, None])
     negative = batch.negatives.shape[1]
     negatives = batch.negatives
     if paired:
@@ -80,8 +80,8 @@ def beyond(batch: Minibatch) -> Beyond:
     radii = batch.radii[::SCORED]
     places = torch.stack((here - radii - 1, here + radii + 1), 1)
     kept = places.clamp(0, count - 1)
-    together = sentence.take(kept) == sentence[::SCORED, None]
-    return Beyond(batch.tokens.take(kept), (places == kept) & together & (radii > 0)[:, None])
+    together = sentence[kept] == sentence[::SCORED, None]
+    return Beyond(batch.tokens[kept], (places == kept) & together & (radii > 0)[:, None])
 
 
 def _numbers(sentences: Tensor, count: int) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["Words", "distinct"]
+__all__ = ["Words", "distinct", "sums_of_rows"]
 
 #: Devices on which torch adds up bags of rows without copying them, in the same order each time.
 BAGS = {"cpu", "cuda", "meta"}
@@ -34,7 +34,10 @@ class Words(NamedTuple):
         """Return the inner products of row and word for each use: (n, C)."""
         uses = self.numbers.flatten()
         shape = len(of_rows), len(of_words)
-        if of_rows.device.type == "cpu" and not torch.is_grad_enabled() and len(uses) <= shape[0] * shape[1]:
+        plain = not (
+            torch.is_grad_enabled() or torch.compiler.is_compiling()
+        )  # neither knows sparse matrices
+        if of_rows.device.type == "cpu" and plain and len(uses) <= shape[0] * shape[1]:
             # The products that a sparse matrix has room for: nothing is gathered, which would leave the cache. What is
             # in the matrix is multiplied by 0, so it must be finite.
             bounds = torch.arange(0, len(uses) + 1, self.numbers.shape[1])
@@ -48,12 +51,7 @@ class Words(NamedTuple):
 
     def sums_by_row(self, of_words: Tensor, weights: Tensor) -> Tensor:
         """Return, for each row, the sum over its uses of what belongs to the word, times the use's weight."""
-        uses = self.numbers.flatten()
-        if of_words.device.type in BAGS:
-            starts = torch.arange(0, len(uses), self.numbers.shape[1], device=uses.device)
-            return F.embedding_bag(uses, of_words, starts, mode="sum", per_sample_weights=weights.flatten())
-        gathered = of_words.index_select(0, uses).view(*self.numbers.shape, -1)
-        return (weights[:, None] @ gathered)[:, 0]
+        return sums_of_rows(of_words, self.numbers, weights)
 
     def sums_by_word(self, of_rows: Tensor, weights: Tensor | None = None) -> Tensor:
         """Return, for each word, the sum over its uses of what belongs to the row, times the use's weight: (U, width).
@@ -72,6 +70,14 @@ class Words(NamedTuple):
             rows = rows * weights[:, None]
         numbers = self.numbers.flatten().index_select(0, self.order)
         return rows.new_zeros(len(self.ids), rows.shape[1]).index_add_(0, numbers, rows)
+
+
+def sums_of_rows(rows: Tensor, numbers: Tensor, weights: Tensor) -> Tensor:
+    """Return the weighted sums of the rows with the numbers of (n, C): (n, width)."""
+    if rows.device.type in BAGS:
+        return F.embedding_bag(numbers, rows, mode="sum", per_sample_weights=weights.to(rows.dtype))
+    gathered = rows.index_select(0, numbers.flatten()).view(*numbers.shape, -1)
+    return (weights[:, None] @ gathered)[:, 0].to(rows.dtype)
 
 
 def distinct(uses: Tensor, count: int) -> Words:
