@@ -121,7 +121,7 @@ cdef class TextReader:
     cdef int begin(self) except -1:
         """Begin to use the buffer, which only one caller at a time can do."""
         if self.busy:
-            raise RuntimeError("the text is already being read, by another thread or from within its own file")
+            raise RuntimeError("the text is already being read, by another thread or from within its file")
         self.busy = True
         return 0
 
@@ -242,7 +242,7 @@ cdef class TextReader:
         return read_into(self.file, view, self.name)
 
     cdef bint clip_lines(self, Py_ssize_t *n) noexcept:
-        """Cut the n bytes after `stop` at the end of the last line wanted; return whether that was among them."""
+        """Cut the n bytes after `stop` at the end of the last line wanted; return whether it was there."""
         cdef const uint8_t *p = self.data + self.stop
         cdef const uint8_t *end = p + n[0]
         while self.lines_left > 0:
@@ -341,7 +341,7 @@ cdef class TextReader:
         return bytes(repaired)
 
     cdef int squeeze(self) noexcept:
-        """Leave one byte of each run of whitespace in the scanned text, so that only words count towards a block's size."""
+        """Leave one byte of each run of whitespace in the scanned text: only words count towards a block."""
         cdef const uint8_t *p = self.data + self.start
         cdef const uint8_t *end = self.data + self.position
         cdef uint8_t *out = self.data + self.start

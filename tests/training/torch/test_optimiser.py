@@ -6,6 +6,7 @@ import pytest
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch import Options
 from densvec.training.torch.backend import TorchBackend
+from densvec.training.torch.optimiser import TOGETHER
 from tests.training.cases import SENTENCES, arrays_of, make_chunk, make_wv
 
 
@@ -22,7 +23,7 @@ def test_small_steps_follow_the_gradients(covariance, residual):
     backend.step(chunk, alpha)
     steps = {name: (before[name] - array) / alpha for name, array in arrays_of(wv).items()}
     fisher = 2.0 if covariance == "spherical" else 0.5
-    np.testing.assert_allclose(steps["means"], 3.0 * gradients["means"], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(steps["means"], 3.0 * TOGETHER * gradients["means"], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(
         steps["log_variances"], 2.0 * gradients["log_variances"] / fisher, rtol=1e-5, atol=1e-5
     )
