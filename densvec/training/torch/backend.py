@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BATCH_CENTRES", "PreparedChunks", "TorchBackend"]
 
-#: The most centres of an update.
-BATCH_CENTRES = {"cpu": 512}
+#: The most centres of an update. More are faster on a device, and less exact: with 3,200 real text is still learnt,
+#: with 50,000 training diverges.
+BATCH_CENTRES = {"cpu": 512, "cuda": 3200, "mps": 3200}
 
 #: Words of text that a device with memory of its own is sent at once.
 BATCH_WORDS = 100_000
@@ -90,7 +91,7 @@ class TorchBackend(Backend):
         self.model = Model(objective, wv.encoder.residual, wv.encoder.reading)
         self.optimiser = Optimiser(self.tables, bayesian_state(self._homes) | (state or {}))
         self._minibatches = Minibatches(
-            len(wv.vectors), options.batch_centres or BATCH_CENTRES.get(self.device.type)
+            len(wv.vectors), options.batch_centres or BATCH_CENTRES.get(self.device.type, 512)
         )
         self.batch_words = options.batch_words or (0 if self.device.type == "cpu" else BATCH_WORDS)
         self._bfloat16 = options.bfloat16

@@ -34,7 +34,7 @@ PACE = 512
 
 #: What the means' rate is multiplied by in a minibatch of several centres. These all start from the same tables: none
 #: sees that the one before has already parted two words, so that at the full rate they part them too far, and the loss
-#: grows. On 4 MB of Wikipedia the loss of the second epoch is 42 with 32 centres, 49 with 512, 48 with 3,200 (44 with
+#: grows. On 4 MB of Wikipedia the loss of the second epoch is 42 with 32 centres, 47 with 512, 48 with 3,200 (44 with
 #: the native kernel); at 1 it diverges.
 TOGETHER = 0.28
 
