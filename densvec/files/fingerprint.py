@@ -71,7 +71,7 @@ def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] 
     >>> difference("https://example.org/corpus.txt", {"bytes": 5, "ends": "0e9f"})
     'is not a local file; other sources are only opened if you give them yourself'
     >>> difference("nowhere.txt", {"bytes": 5, "ends": "0e9f"})
-    'is not there'
+    'does not exist'
     """
     if not isinstance(path, (str, os.PathLike)):
         return _difference_of_several(path, recorded)
