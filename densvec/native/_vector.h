@@ -24,7 +24,7 @@
 #define PREFETCH(address) ((void)(address))
 #define INLINE __forceinline
 #else
-#define PREFETCH(address) __builtin_prefetch(address)
+#define PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #define INLINE __attribute__((always_inline)) inline
 #endif
 
