@@ -107,23 +107,25 @@ TARGET static void LOOP(pull)(REAL *into, REAL *restrict d_mean, const REAL *row
     }
 }
 
-/* Pull four rows. */
-INLINE TARGET static void LOOP(pull_four)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
+/* Pull up to four rows: how many, the compiler knows. */
+INLINE TARGET static void LOOP(pull_some)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
                                           const REAL *restrict mean, const REAL *restrict gains,
-                                          const REAL *restrict steps, int n) {
-    VECTOR gain0 = EACH(gains[0]), gain1 = EACH(gains[1]), gain2 = EACH(gains[2]), gain3 = EACH(gains[3]);
-    VECTOR step0 = EACH(steps[0]), step1 = EACH(steps[1]), step2 = EACH(steps[2]), step3 = EACH(steps[3]);
+                                          const REAL *restrict steps, int n, const int count) {
+    VECTOR gain[4], step[4];
+    const REAL *from[4];
+    REAL *to[4];
     int d = 0;
+    for (int k = 0; k < count; k++) {
+        gain[k] = EACH(gains[k]), step[k] = EACH(steps[k]);
+        from[k] = rows[k], to[k] = into[k];
+    }
 #define PULL(read, write)                                                                                    \
-    VECTOR to = read(mean), row, diff, sum = read(d_mean);                                                   \
-    row = read(rows[0]), diff = to - row, sum += gain0 * diff;                                               \
-    write(into[0], (into == rows ? row : read(into[0])) + step0 * diff);                                     \
-    row = read(rows[1]), diff = to - row, sum += gain1 * diff;                                               \
-    write(into[1], (into == rows ? row : read(into[1])) + step1 * diff);                                     \
-    row = read(rows[2]), diff = to - row, sum += gain2 * diff;                                               \
-    write(into[2], (into == rows ? row : read(into[2])) + step2 * diff);                                     \
-    row = read(rows[3]), diff = to - row, sum += gain3 * diff;                                               \
-    write(into[3], (into == rows ? row : read(into[3])) + step3 * diff);                                     \
+    VECTOR x = read(mean), sum = read(d_mean);                                                               \
+    for (int k = 0; k < count; k++) {                                                                        \
+        VECTOR row = read(from[k]), diff = x - row;                                                          \
+        sum += gain[k] * diff;                                                                               \
+        write(to[k], (into == rows ? row : read(to[k])) + step[k] * diff);                                   \
+    }                                                                                                        \
     write(d_mean, sum);
 #define READ(row) LOAD((row) + d)
 #define WRITE(row, v) STORE((row) + d, v)
@@ -148,8 +150,13 @@ INLINE TARGET static void LOOP(pull_all)(REAL *const *into, REAL *restrict d_mea
                                          const REAL *restrict steps, int count, int n) {
     int k = 0;
     for (; k + 4 <= count; k += 4)
-        LOOP(pull_four)(into + k, d_mean, rows + k, mean, gains + k, steps + k, n);
-    for (; k < count; k++) LOOP(pull)(into[k], d_mean, rows[k], mean, gains[k], steps[k], n);
+        LOOP(pull_some)(into + k, d_mean, rows + k, mean, gains + k, steps + k, n, 4);
+    into += k, rows += k, gains += k, steps += k;
+    switch (count - k) {
+    case 1: LOOP(pull_some)(into, d_mean, rows, mean, gains, steps, n, 1); break;
+    case 2: LOOP(pull_some)(into, d_mean, rows, mean, gains, steps, n, 2); break;
+    case 3: LOOP(pull_some)(into, d_mean, rows, mean, gains, steps, n, 3); break;
+    }
 }
 
 /* The same for many rows, four at a time; a row may be there twice.          into, rows: (count,) addresses

@@ -56,12 +56,35 @@ INLINE TARGET static VECTOR EACH(REAL x) {
 #endif
 }
 
+#if BITS
+/* The first `count` of eight numbers, and zeros, by the narrowest vector that has them: a masked one that goes on
+ * beyond the end of a row waits for the cache line there, which nobody asked for. */
+INLINE TARGET static __m256 LOOP(load_eight)(const REAL *from, int count) {
+    __m128i four = _mm_loadu_si128((const __m128i *)(PART_MASKS + 8 - (count < 4 ? count : 4)));
+    if (count == 4) return _mm256_insertf128_ps(_mm256_setzero_ps(), _mm_loadu_ps(from), 0);
+    if (count < 4) return _mm256_insertf128_ps(_mm256_setzero_ps(), _mm_maskload_ps(from, four), 0);
+    return _mm256_maskload_ps(from, _mm256_loadu_si256((const __m256i *)(PART_MASKS + 8 - count)));
+}
+
+INLINE TARGET static void LOOP(store_eight)(REAL *to, __m256 v, int count) {
+    __m128i four = _mm_loadu_si128((const __m128i *)(PART_MASKS + 8 - (count < 4 ? count : 4)));
+    if (count == 4)
+        _mm_storeu_ps(to, _mm256_castps256_ps128(v));
+    else if (count < 4)
+        _mm_maskstore_ps(to, four, _mm256_castps256_ps128(v));
+    else
+        _mm256_maskstore_ps(to, _mm256_loadu_si256((const __m256i *)(PART_MASKS + 8 - count)), v);
+}
+#endif
+
 /* The first `count` numbers, fewer than WIDTH, and zeros; only they are read or written. */
 INLINE TARGET static VECTOR LOAD_PART(const REAL *from, int count) {
 #if BITS == 512
-    return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
+    if (count <= 8) return _mm512_insertf32x8(_mm512_setzero_ps(), LOOP(load_eight)(from, count), 0);
+    __m256 low = _mm256_loadu_ps(from), high = LOOP(load_eight)(from + 8, count - 8);
+    return _mm512_insertf32x8(_mm512_insertf32x8(_mm512_setzero_ps(), low, 0), high, 1);
 #elif BITS == 256
-    return _mm256_maskload_ps(from, _mm256_loadu_si256((const __m256i *)(PART_MASKS + 8 - count)));
+    return LOOP(load_eight)(from, count);
 #else
     REAL part[WIDTH] = {0};
     for (int d = 0; d < count; d++) part[d] = from[d];
@@ -71,9 +94,10 @@ INLINE TARGET static VECTOR LOAD_PART(const REAL *from, int count) {
 
 INLINE TARGET static void STORE_PART(REAL *to, VECTOR v, int count) {
 #if BITS == 512
-    _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), v);
+    LOOP(store_eight)(to, _mm512_castps512_ps256(v), count < 8 ? count : 8);
+    if (count > 8) LOOP(store_eight)(to + 8, _mm512_extractf32x8_ps(v, 1), count - 8);
 #elif BITS == 256
-    _mm256_maskstore_ps(to, _mm256_loadu_si256((const __m256i *)(PART_MASKS + 8 - count)), v);
+    LOOP(store_eight)(to, v, count);
 #else
     REAL part[WIDTH];
     STORE(part, v);
