@@ -18,11 +18,11 @@ cdef inline int list_coming(Step* step, int i) noexcept nogil:  # OUT: scratch.c
     cdef size_t row
     s, windows = step.scratch, &step.windows
     means, log_variances = step.tables.means, step.tables.log_variances
-    negatives = negatives_of(windows, i)
+    negatives, coming = negatives_of(windows, i), s.coming
     count = negative_count(windows, i)
     for k in range(count + 1):
         row = negatives[k] if k < count else windows.tokens[windows.right[i]]
-        s.coming[k] = means + row * D
+        coming[k] = means + row * D
         prefetch_row(log_variances + row * spread, spread * sizeof(REAL))
     return count + 1
 
@@ -36,11 +36,12 @@ cdef inline void score_rows(Step* step, int count, int coming) noexcept nogil:
     cdef size_t row
     loops, q, s = step.loops, &step.q, step.scratch
     means, log_variances = step.tables.means, step.tables.log_variances
+    rows, addresses, row_log_variances = s.rows, s.addresses, s.row_log_variances
     if step.spread == 1:
         for k in range(count):
-            row = s.rows[k]
-            s.addresses[k] = means + row * D
-            s.row_log_variances[k] = log_variances[row]
+            row = rows[k]
+            addresses[k] = means + row * D
+            row_log_variances[k] = log_variances[row]
         loops.distances(s.distances, s.addresses, q.mean, count, s.coming, coming, D)
         loops.score_spherical(s.scores, s.precisions, s.distances, s.row_log_variances, q.variance[0], D,
                               count)
@@ -48,7 +49,7 @@ cdef inline void score_rows(Step* step, int count, int coming) noexcept nogil:
         for k in range(coming):
             prefetch_row(s.coming[k], D * sizeof(REAL))
         for k in range(count):
-            row = s.rows[k]
+            row = rows[k]
             precision = s.precisions + <size_t> k * D
             loops.precisions(precision, log_variances + row * D, D)
             s.scores[k] = loops.score_diagonal(means + row * D, log_variances + row * D, precision, q.mean,
@@ -75,34 +76,37 @@ cdef inline void move_rows(Step* step, int first, int last, const Descent* desce
     cdef REAL low = descent.low, high = descent.high
     cdef REAL sums[2]
     loops, q, s, into = step.loops, &step.q, step.scratch, &step.into
-    shares, changed = s.shares, s.addresses
+    # Local names: what a loop writes might otherwise be a pointer of the scratch, to the compiler.
+    shares, rows, addresses, changed = s.shares, s.rows, s.addresses, s.addresses
+    gains, steps, moves, log_variances = s.gains, s.steps, s.moves, into.log_variances
     if step.spread > 1:
         for k in range(first, last):
             if shares[k] != 0:
-                row = s.rows[k]
+                row = rows[k]
                 loops.pull_diagonal(
                     into.means + row * D, into.log_variances + row * D, q.d_mean, q.d_log_variance,
                     step.tables.means + row * D, s.precisions + <size_t> k * D, q.mean, q.variance, shares[k],
                     descent, D,
                 )
         return
-    loops.plan_moves(sums, s.gains + first, s.steps + first, s.moves + first, shares + first,
-                     s.precisions + first, s.distances + first, q.variance[0], descent, D, last - first)
+    loops.plan_moves(sums, gains + first, steps + first, moves + first, shares + first, s.precisions + first,
+                     s.distances + first, q.variance[0], descent, D, last - first)
     if not step.trains:
         changed = s.into
         for k in range(first, last):
-            changed[k] = into.means + <size_t> s.rows[k] * D
+            changed[k] = into.means + <size_t> rows[k] * D
     for k in range(first, last):
-        row = s.rows[k]
-        into.log_variances[row] = min(max(into.log_variances[row] + s.moves[k], low), high)
-        s.addresses[active] = s.addresses[k]
+        row = rows[k]
+        log_variances[row] = min(max(log_variances[row] + moves[k], low), high)
+    for k in range(first, last):
+        addresses[active] = addresses[k]
         changed[active] = changed[k]
-        s.gains[active] = s.gains[k]
-        s.steps[active] = s.steps[k]
+        gains[active] = gains[k]
+        steps[active] = steps[k]
         active += shares[k] != 0  # what has no share is overwritten: a branch on it could not be predicted
     s.steepness[0] = sums[1]
     q.d_log_variance[0] += sums[0] * D * q.variance[0] / 2
-    loops.pull_rows(changed, q.d_mean, s.addresses, q.mean, s.gains, s.steps, active, D)
+    loops.pull_rows(changed, q.d_mean, addresses, q.mean, gains, steps, active, D)
 
 
 cdef inline void move_centre(Step* step, int count) noexcept nogil:
@@ -139,27 +143,29 @@ cdef inline void cover(Step* step, int positives, REAL* sums) noexcept nogil:  #
     """
     cdef int D = step.size, k
     cdef size_t row
-    cdef double rate = step.rates.coverage, stretch, log_variance, move, stretches = 0, widths = 0
-    cdef double longest = step.limits.longest_step, low = step.limits.prior_low, high = step.limits.prior_high
-    cdef double shrink = step.limits.shrink
+    cdef REAL rate = step.rates.coverage, shrink = step.limits.shrink, longest = step.limits.longest_step
+    cdef REAL low = step.limits.prior_low, high = step.limits.prior_high
+    cdef REAL stretch, log_variance, move, stretches = 0, widths = 0, portion = <REAL> 1 / D
     cdef Descent descent = Descent(0, 0, rate, longest, low, high)
     q, s, typical, log_variances = &step.q, step.scratch, step.optimiser.typical, step.tables.log_variances
+    cdef REAL variance = q.variance[0], base = typical[0] - shrink * typical[1]
+    rows, precisions, distances = s.rows, s.precisions, s.distances
     for k in range(positives):
-        row = s.rows[k]
+        row = rows[k]
         if step.spread == 1:
-            stretch = (q.variance[0] + s.distances[k] / D) * s.precisions[k]
+            stretch = (variance + distances[k] * portion) * precisions[k]
             log_variance = log_variances[row]
-            move = rate * (stretch - typical[0] + shrink * (typical[1] - log_variance))
+            move = rate * (stretch - base - shrink * log_variance)
             move = min(max(move, -longest), longest)
-            log_variances[row] = <REAL> min(max(log_variance + move, low), high)
+            log_variances[row] = min(max(log_variance + move, low), high)
             stretches += stretch
             widths += log_variance
         else:
             step.loops.cover_diagonal(sums, log_variances + row * D, step.tables.means + row * D,
-                                      s.precisions + <size_t> k * D, q.mean, q.variance, typical, shrink,
+                                      precisions + <size_t> k * D, q.mean, q.variance, typical, shrink,
                                       &descent, D)
-    sums[0] += <REAL> stretches
-    sums[1] += <REAL> widths
+    sums[0] += stretches
+    sums[1] += widths
 
 
 cdef inline void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: scratch.narrowing
