@@ -5,11 +5,16 @@ which is what `learn` adds. Printed are the median rank of the true word among a
 rank; the baselines are averages of the means of the words around, plain and weighted by thinning's probabilities.
 
 ``spelling``: words are held out of the fit of `with_subwords`. Printed are the cosine of their guessed to their true
-means, how well the added variance covers the error, and ρ on rare words (RW) with all pairs covered; gensim's FastText,
-trained on the same text and saved by it, can be given beside.
+means, by how often they occur, how well the added variance covers the error, and ρ on rare words (RW) with all pairs
+covered: known words as they are, or combined with their spelling. gensim's FastText, trained on the same text and
+saved by it, can be given beside.
 
     python -m benchmarks.new_words sentences MODEL CORPUS --words 200
     python -m benchmarks.new_words spelling MODEL EN-RW-STANFORD.txt --fasttext FASTTEXT
+
+``fit`` times `with_subwords` alone, of a model filled up with its words spelt backwards.
+
+    python -m benchmarks.new_words fit MODEL --words 100000
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from densvec.corpora import LineSentence
 from densvec.evaluation.occurrences import Occurrence, Reader
 
 NUMBERS = (1, 2, 4, 8, 16)
+BANDS = (5, 10, 20, 50, 200)
 
 
 def sentences(args: argparse.Namespace) -> None:
@@ -95,35 +101,61 @@ def spelling(args: argparse.Namespace) -> None:
     hidden = set(held)
     started, used = time.perf_counter(), time.process_time()
     rest = wv.vectors_for_all(
-        [word for word in wv.index_to_key if word not in hidden], allow_inference=False
+        [word for word in wv.index_to_key if word not in hidden], allow_inference=False, copy_vecattrs=True
     ).with_subwords()
     print(
         f"fit to {len(rest):,} words: {time.perf_counter() - started:.0f} s, {time.process_time() - used:.0f} s of CPU"
     )
+    started = time.perf_counter()
     guessed, true = rest.density_from_spelling(held), wv[held]
     norms = np.linalg.norm(guessed.mean, axis=1) * np.linalg.norm(true, axis=1)
     cosines = (guessed.mean * true).sum(axis=1) / norms
-    frequent = np.array([wv.get_vecattr(word, "count") >= 20 for word in held])
     added = guessed.variance.mean() - wv.get_variance(held).mean()
     error = ((guessed.mean - true) ** 2).mean()
     print(
-        f"{len(held)} words held out: cosine {cosines.mean():.3f}, of those with 20 occurrences or more "
-        f"{cosines[frequent].mean():.3f}; squared error over added variance {error / added:.2f}",
-        flush=True,
+        f"{len(held)} words held out, {len(held) / (time.perf_counter() - started):.0f} words/s: cosine "
+        f"{cosines.mean():.3f}; squared error over added variance {error / added:.2f}"
     )
+    counts = np.array([wv.get_vecattr(word, "count") for word in held])
+    for low, high in itertools.pairwise((*BANDS, np.inf)):
+        among = (counts >= low) & (counts < high)
+        if among.any():
+            print(
+                f"  seen {low} to {high - 1:.0f} times: {among.sum()} words, cosine {cosines[among].mean():.3f}"
+            )
     whole = wv.with_subwords()
-
-    def vector(word: str) -> np.ndarray:
-        return wv[word] if word in wv else whole.density_from_spelling(word).mean
-
     with open(args.rare, encoding="utf-8") as lines:
         pairs = [(a.lower(), b.lower(), float(score)) for a, b, score in (line.split()[:3] for line in lines)]
-    report("densvec", pairs, vector, [a in wv and b in wv for a, b, _ in pairs])
+    words = sorted({word for a, b, _ in pairs for word in (a, b)})
+    known = [a in wv and b in wv for a, b, _ in pairs]
+    spelt = dict(zip(words, whole.density_from_spelling(words).mean, strict=True))
+    both = dict(zip(words, whole.density_with_spelling(words).mean, strict=True))
+    report("known words as they are", pairs, lambda word: wv[word] if word in wv else spelt[word], known)
+    report("spelling alone", pairs, spelt.__getitem__, known)
+    report("known words with their spelling", pairs, both.__getitem__, known)
     if args.fasttext:
         from gensim.models import FastText
 
         other = FastText.load(args.fasttext).wv
-        report("FastText", pairs, other.__getitem__, [a in wv and b in wv for a, b, _ in pairs])
+        report("FastText", pairs, other.__getitem__, known)
+
+
+def fit(args: argparse.Namespace) -> None:
+    """Fit spelling to so many words and print how long it takes."""
+    wv = KeyedDensities.load(args.model)
+    words = list(dict.fromkeys([*wv.index_to_key, *(word[::-1] for word in wv.index_to_key)]))[: args.words]
+    rows = np.arange(len(words)) % len(wv)
+    made = KeyedDensities.from_arrays(
+        words,
+        wv.vectors[rows],
+        log_variances=wv.log_variances[rows],
+        attributes={"count": wv.expandos["count"][rows]},
+    )
+    started, used = time.perf_counter(), time.process_time()
+    made.with_subwords()
+    print(
+        f"fit to {len(made):,} words: {time.perf_counter() - started:.0f} s, {time.process_time() - used:.0f} s of CPU"
+    )
 
 
 def report(
@@ -144,7 +176,7 @@ def report(
 
 
 def main() -> None:
-    """Run one of the two."""
+    """Run one of the three."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
     first = commands.add_parser("sentences")
@@ -160,6 +192,10 @@ def main() -> None:
     second.add_argument("--fasttext", help="gensim's FastText of the same text, as it saves it")
     second.add_argument("--seed", type=int, default=1)
     second.set_defaults(run=spelling)
+    third = commands.add_parser("fit")
+    third.add_argument("model")
+    third.add_argument("--words", type=int, default=100_000)
+    third.set_defaults(run=fit)
     args = parser.parse_args()
     args.run(args)
 

@@ -14,7 +14,7 @@ from densvec.files import compact, exchange, persistence
 from densvec.files.lifecycle import Lifecycle
 from densvec.files.schema import field, leave_out, tensor
 from densvec.files.word2vec import Options
-from densvec.keyed.subwords import SUBWORDS, SpellingModel
+from densvec.keyed.spelling_model import SUBWORDS, SpellingModel
 from densvec.keyed.tables import ENCODER, Tables
 from densvec.reading import Reading
 

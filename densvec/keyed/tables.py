@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
     from densvec.keyed.hypernymy import HypernymyScale
-    from densvec.keyed.subwords import SpellingModel
+    from densvec.keyed.spelling_model import SpellingIndex, SpellingModel
 
 __all__ = ["ENCODER", "Derived", "Tables"]
 
@@ -53,6 +53,7 @@ class Derived:
     densities: DensityTable | None = None  # all densities, with their terms of the divergences
     hypernymy_scale: HypernymyScale | None = None  # how much words differ in nearness and generality
     frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
+    spelling: SpellingIndex | None = None  # which words have which character n-grams
 
 
 class Tables(Keys):
