@@ -258,12 +258,13 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         *,
         position: int | None = None,
         emphasis: float | None = None,
+        frequency: float | None = None,
         exclude_context: bool = False,
     ) -> list[tuple[str, float]]:
         """Return words that could stand in a word's place in a context, best first.
 
-        They are ranked by KL[q ‖ p(z | substitute)], where q is the posterior q(z | word, context) with its mean
-        moved `emphasis` times as far from the prior's as the context moved it.
+        They are ranked by Bayes' rule, log p(s) − KL[q ‖ p(z | s)], where q is the posterior q(z | word, context) with
+        its mean moved `emphasis` times as far from the prior's as the context moved it.
 
         Parameters
         ----------
@@ -282,6 +283,9 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
         emphasis : float, optional
             How much the context weighs against the word: 1 ranks by the posterior as it is. By default 1.5, or 1 with
             ``residual=False``, the paper's encoder.
+        frequency : float, optional
+            How much it counts that a substitute is a frequent word: 0 ranks by the divergence alone. By default 1, or 0
+            with ``residual=False``.
         exclude_context : bool
             Whether to leave out the words of the context itself.
 
@@ -300,6 +304,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
             exclude_inflections,
             position=position,
             emphasis=emphasis,
+            frequency=frequency,
             exclude_context=exclude_context,
         )
 

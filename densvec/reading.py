@@ -72,6 +72,9 @@ class Reading:
         How much the context weighs in the search for substitutes: the posterior's mean is moved this many times as far
         from the prior's as the context has moved it. A posterior is a cautious belief; what tells substitutes apart
         is the part of it that the context has changed.
+    frequency : float
+        How much it counts in that search that a word is frequent: with 1, words are ranked by Bayes' rule, log p(s) −
+        KL[q‖s], with 0 by the divergence alone.
 
     Examples
     --------
@@ -90,11 +93,20 @@ class Reading:
     thinned: bool = False
     narrowing: bool = False
     emphasis: float = 1.0
+    frequency: float = 0.0
 
     @classmethod
     def of_thinned_text(cls, window: int, nearness: float) -> Reading:
         """Return how a model reads by default: thinned, narrowing, and with half the effect after `window` words."""
-        return cls(window, nearness, saturation=0.4 * window, thinned=True, narrowing=True, emphasis=1.5)
+        return cls(
+            window,
+            nearness,
+            saturation=0.4 * window,
+            thinned=True,
+            narrowing=True,
+            emphasis=1.5,
+            frequency=1.0,
+        )
 
     def __post_init__(self) -> None:
         if self.window < 1:
@@ -107,6 +119,8 @@ class Reading:
             raise ValueError(f"saturation={self.saturation} is not above 0")
         if not 1 <= self.emphasis <= MOST_EMPHASIS:
             raise ValueError(f"emphasis={self.emphasis} is not between 1 and {MOST_EMPHASIS:g}")
+        if not 0 <= self.frequency < math.inf:
+            raise ValueError(f"frequency={self.frequency} is not a finite number of at least 0")
 
     def weights(self, distances: Any) -> Floats:
         """Return how much words count at these distances from the centre, 1 on average over a full window."""
@@ -209,6 +223,7 @@ class Reading:
             bool(header["thinned"]),
             bool(header["narrowing"]),
             float(header.get("emphasis", 1.0)),
+            float(header.get("frequency", 0.0)),
         )
 
 

@@ -26,9 +26,9 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "what could replace a word in a sentence"
 DESCRIPTION = """\
-Rank the words that could replace a marked word in its sentence, by -KL[posterior of the word ‖ prior of the
-substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as the context
-has moved it. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
+Rank the words that could replace a marked word in its sentence, by log p(substitute) - KL[posterior of the word ‖
+prior of the substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as
+the context has moved it. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
 out unless you ask for them."""
 EPILOG = """\
 examples:
@@ -51,6 +51,12 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         metavar="TIMES",
         type=float,
         help="how much the context weighs; 1 uses the posterior as it is",
+    )
+    parser.add_argument(
+        "--frequency",
+        metavar="TIMES",
+        type=float,
+        help="how much it counts that a word is frequent; 0 ranks by the divergence alone",
     )
     add_topn(parser)
     add_lower(parser)
@@ -78,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
                 exclude_inflections=not args.inflections,
                 position=marked.position,
                 emphasis=args.emphasis,
+                frequency=args.frequency,
                 exclude_context=not args.context and candidates is None,
             )
             unknown = skipped(wv, marked)

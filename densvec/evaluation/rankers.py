@@ -9,6 +9,7 @@ from itertools import accumulate, chain
 import numpy as np
 
 from densvec.evaluation.lexicon import FloatArray, Lexicon, by_blocks, kl_divergence, unit
+from densvec.text.thinning import log_frequencies
 from densvec.types import Indices
 
 __all__ = ["RANKERS", "Targets", "posteriors", "scores_of", "usable_rankers"]
@@ -98,10 +99,21 @@ def _read(lexicon: Lexicon, windows: Targets) -> tuple[Indices, Indices, FloatAr
 
 
 def _encoder(lexicon: Lexicon, windows: Targets) -> FloatArray:
+    """What ``wv.substitutes`` ranks by: the posterior, emphasised, and how frequent the candidates are."""
     means, log_variances = posteriors(lexicon, windows)
-    emphasis = getattr(getattr(lexicon.encoder, "reading", None), "emphasis", 1.0)
+    reading, counts = getattr(lexicon.encoder, "reading", None), lexicon.counts()
+    emphasis, frequency = getattr(reading, "emphasis", 1.0), getattr(reading, "frequency", 0.0)
     priors = lexicon.means[windows.centres]
-    return _minus_kl(lexicon, windows, priors + emphasis * (means - priors), log_variances)
+    scores = _minus_kl(lexicon, windows, priors + emphasis * (means - priors), log_variances)
+    if frequency and counts is not None:
+        keep = getattr(lexicon.wv, "expandos", {}).get("keep")
+        scores += frequency * log_frequencies(counts, keep)[windows.candidates]
+    return scores
+
+
+def _posterior(lexicon: Lexicon, windows: Targets) -> FloatArray:
+    """The paper's ranking: by the divergence from the posterior as it is."""
+    return _minus_kl(lexicon, windows, *posteriors(lexicon, windows))
 
 
 def _prior(lexicon: Lexicon, windows: Targets) -> FloatArray:
@@ -191,6 +203,7 @@ def _with_outputs(
 
 RANKERS: dict[str, Callable[[Lexicon, Targets], FloatArray]] = {
     "encoder": _encoder,
+    "posterior": _posterior,
     "add": _with_inputs(_add),
     "mult": _with_inputs(_mult),
     "add_output": _with_outputs(_add),
@@ -205,9 +218,9 @@ def usable_rankers(lexicon: Lexicon) -> list[str]:
     """Names of the rankers for which the model has what they need."""
     lacking: set[str] = set()
     if lexicon.log_variances is None:
-        lacking |= {"encoder", "prior"}
+        lacking |= {"encoder", "posterior", "prior"}
     if lexicon.encoder is None:
-        lacking.add("encoder")
+        lacking |= {"encoder", "posterior"}
     if lexicon.context_vectors is None:
         lacking |= {"add_output", "mult_output"}
     return [name for name in RANKERS if name not in lacking]

@@ -207,10 +207,10 @@ def lexical_substitution(
         By default ``lst_all.gold`` and ``lst.gold.candidates`` beside the sentences: the name of the sentences,
         and its part before the underscore.
     rankers : sequence of str, optional
-        Of ``encoder`` (−KL[q(z|c,w) ‖ p(z|s)]), ``add`` and ``mult`` (Melamud et al. 2015, context words
-        from the input vectors), ``add_output`` and ``mult_output`` (context words from `context_vectors`),
-        ``out_of_context`` (cosine with the target), ``prior`` (−KL[p(z|w) ‖ p(z|s)]) and ``random``. By
-        default all that the model can do.
+        Of ``encoder`` (as `KeyedDensities.substitutes` ranks), ``posterior`` (−KL[q(z|c,w) ‖ p(z|s)], as the paper
+        does), ``add`` and ``mult`` (Melamud et al. 2015, context words from the input vectors), ``add_output`` and
+        ``mult_output`` (context words from `context_vectors`), ``out_of_context`` (cosine with the target), ``prior``
+        (−KL[p(z|w) ‖ p(z|s)]) and ``random``. By default all that the model can do.
     context_vectors : array, optional
         Output vectors of a skip-gram, one row for each word; by default the model's own, if it has any.
     window : int

@@ -3,11 +3,11 @@
 Three modules are the foundation of the others: `keys` (words and their rows), `tables` (the arrays) and `lookup`
 (what an item of a question stands for). On them stands one module for each kind of question, none built on another:
 `growth` (attributes, new keys), `densities` (what only densities can answer), `hypernymy` (what is a kind of what;
-`taxonomy`), `similarity` (of named keys), `search` (most similar keys), `inference` (words in context), `in_context`
-(comparing words in context), `prediction` (the words that a context suggests), `senses`, `contrast` (a word in two
-corpora), `learning` (new words from sentences), `subwords` (new words from their spelling), `texts`, `evaluation`
-(gensim's two measures), `saving` (and exchange), `ecosystem` (other packages), `retired` (names that gensim 4
-removed).
+`taxonomy`), `similarity` (of named keys), `search` (most similar keys), `inference` (words in context),
+`in_context` (comparing words in context), `substitution` (words that could replace one), `prediction` (the words
+that a context suggests), `senses`, `contrast` (a word in two corpora), `learning` (new words from sentences),
+`subwords` (new words from their spelling), `texts`, `evaluation` (gensim's two measures), `saving` (and exchange),
+`ecosystem` (other packages), `retired` (names that gensim 4 removed).
 """
 
 from densvec.keyed.contrast import Contrast
@@ -25,6 +25,7 @@ from densvec.keyed.saving import Files
 from densvec.keyed.search import Search
 from densvec.keyed.senses import SensesOfWords
 from densvec.keyed.similarity import Similarity
+from densvec.keyed.substitution import Substitution
 from densvec.keyed.subwords import Subwords
 from densvec.keyed.texts import Texts
 
@@ -39,6 +40,7 @@ class KeyedDensities(
     Search,
     Inference,
     InContext,
+    Substitution,
     Prediction,
     SensesOfWords,
     Contrast,

@@ -90,6 +90,8 @@ class Growth(Tables):
         """
         self.allocate_vecattrs(attrs=[attr], types=[type(val)])
         self.expandos[attr][self.get_index(key)] = val
+        if attr in ("count", "keep"):
+            self._derived.frequency_trend = self._derived.log_frequencies = None
 
     def get_vecattr(self, key: Any, attr: str) -> Any:
         """Return an attribute of a key.

@@ -1,9 +1,9 @@
-"""Words in context: posteriors from the encoder, and the words that could stand there instead."""
+"""Words in context: posteriors from the encoder."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -13,12 +13,10 @@ from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
 from densvec.keyed.keys import KEY_TYPES, refuse_bytes
 from densvec.keyed.lookup import Lookup
-from densvec.keyed.search import Found
-from densvec.reading import MOST_EMPHASIS, Reading
-from densvec.text.inflections import is_inflection
+from densvec.reading import Reading
 from densvec.types import Floats, Integers
 
-__all__ = ["Inference", "fit_to_stand_for"]
+__all__ = ["Inference", "context_tokens"]
 
 _WORDS_AT_ONCE = 1 << 20
 """The most words of windows laid out together, which bounds the memory for long texts and wide windows."""
@@ -111,7 +109,7 @@ class Inference(Lookup):
         """
         if word is not None:
             _refuse_swapped(self, word, context, "infer(context, word)")
-        tokens = _tokens(context)
+        tokens = context_tokens(context)
         if word is None and position is None:
             found: Gaussian | tuple[Gaussian, Integers] = self.infer_sentences(
                 [tokens], skip_unknown=skip_unknown, return_positions=return_positions
@@ -184,7 +182,7 @@ class Inference(Lookup):
         >>> positions, weights
         (array([4]), array([1.]))
         """
-        tokens = _tokens(sentence)
+        tokens = context_tokens(sentence)
         rows = self._rows_or_minus_one(tokens)
         rows[self._checked_position(tokens, position)] = 0  # it is not read, known or not
         known = np.flatnonzero(rows >= 0)
@@ -248,7 +246,7 @@ class Inference(Lookup):
         >>> [len(batch) for batch in wv.infer_sentences(["dog cat", "the animal"], skip_unknown=True)]
         [2, 1]
         """
-        rows = [self._sentence_rows(_tokens(sentence), skip_unknown) for sentence in sentences]
+        rows = [self._sentence_rows(context_tokens(sentence), skip_unknown) for sentence in sentences]
         known = [row[row >= 0] for row in rows]
         ends = np.cumsum([0, *map(len, known)])
         tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
@@ -261,86 +259,6 @@ class Inference(Lookup):
         if not return_positions:
             return found
         return list(zip(found, (np.flatnonzero(row >= 0) for row in rows), strict=True))
-
-    def substitutes(
-        self,
-        word: Any,
-        context: str | Sequence[str],
-        candidates: Iterable[Any] | None = None,
-        topn: int | None = 10,
-        exclude_inflections: bool = False,
-        *,
-        position: int | None = None,
-        emphasis: float | None = None,
-        exclude_context: bool = False,
-    ) -> Found:
-        """Rank the words that could replace a word in its context, by −KL[q‖prior of the substitute].
-
-        Here q is the posterior, with its mean moved `emphasis` times as far from the prior's as the context moved
-        it.
-
-        Parameters
-        ----------
-        word : str or int
-            The word to replace, which is never among its substitutes.
-        context : str or sequence of str
-            As in :meth:`infer`.
-        candidates : iterable of str, optional
-            The words to rank; unknown ones are left out. By default the whole vocabulary.
-        topn : int or None, optional
-            How many to return; None for all.
-        exclude_inflections : bool, optional
-            Whether to leave out other regular (English) forms of the word, such as its plural.
-        position : int, optional
-            Where the word stands, if `context` is its sentence.
-        emphasis : float, optional
-            How much the context weighs against the word: 1 ranks by the posterior as it is, as in the paper; larger
-            values give the context more weight. By default the encoder's `reading.emphasis`, 1.5 for the models of
-            this package.
-        exclude_context : bool, optional
-            Whether to leave out the words of the context itself. Posteriors are drawn towards the words they have
-            read, but a sentence seldom says the same thing twice.
-
-        Examples
-        --------
-        >>> wv.substitutes("dog", "cat animal", topn=2)
-        [('cat', -1.499...), ('animal', -1.611...)]
-        """
-        posterior = self._emphasised([word], self.infer(context, word, position), emphasis)
-        own = self.index_to_key[self.get_index(word)]
-        wanted = len(self) if topn is None else topn
-        taken = set(_tokens(context)) if exclude_context else set()
-        if candidates is not None:
-            known = [key for key in dict.fromkeys(candidates) if key in self]
-            ranked = self._rank(posterior, known)
-            return fit_to_stand_for(own, taken, ranked, exclude_inflections)[:wanted]
-        reach = wanted + 1 + len(taken)
-        while True:
-            found = self._whole.most_similar(posterior, metric="kl", topn=reach)
-            left = fit_to_stand_for(own, taken, found, exclude_inflections)
-            if len(left) >= wanted or reach >= len(self):
-                return left[:wanted]
-            reach *= 4
-
-    def _emphasised(self, words: Sequence[Any], posteriors: Gaussian, emphasis: float | None) -> Gaussian:
-        """Return posteriors whose means lie further from the priors of their words: a batch, or that of one word."""
-        if emphasis is None:
-            emphasis = self._reading().emphasis
-        elif not 1 <= emphasis <= MOST_EMPHASIS:
-            raise ValueError(f"emphasis={emphasis} is not between 1 and {MOST_EMPHASIS:g}")
-        if emphasis == 1:
-            return posteriors
-        priors = self.vectors[self._rows(words)]
-        means = priors + np.float32(emphasis) * (posteriors.mean - priors)
-        return Gaussian(means.reshape(posteriors.mean.shape), posteriors.variance)
-
-    def _rank(self, posterior: Gaussian, keys: list[Any]) -> Found:
-        """Return keys and scores, best first."""
-        if not keys:
-            return []
-        scores = 0.0 - posterior.kl(self.density(keys))
-        order = np.argsort(-scores, kind="stable")
-        return [(keys[i], float(scores[i])) for i in order]
 
     def _known_encoder(self) -> Encoder:
         """Return the encoder, or say that there is none."""
@@ -425,18 +343,8 @@ class Inference(Lookup):
         return np.fromiter(map(self.key_to_index.get, tokens, itertools.repeat(-1)), dtype=np.int64)
 
 
-def fit_to_stand_for(own: Any, context: Collection[Any], found: Found, exclude_inflections: bool) -> Found:
-    """Return the words that may replace one: not in its context and, if asked, none of its inflections."""
-    return [
-        (key, score)
-        for key, score in found
-        if key != own
-        and key not in context
-        and not (exclude_inflections and is_inflection(str(key), str(own)))
-    ]
-
-
-def _tokens(context: str | Sequence[str]) -> Sequence[str]:
+def context_tokens(context: str | Sequence[str]) -> Sequence[str]:
+    """Return the words of a context, which may be a string."""
     refuse_bytes(context)
     return context.split() if isinstance(context, str) else list(context)
 

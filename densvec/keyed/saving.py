@@ -457,6 +457,8 @@ def _restore_reading(header: Mapping[str, Any], window: int) -> Reading:
     field(reading, "window", int, minimum=1)
     if "emphasis" in reading:
         field(reading, "emphasis", float, minimum=1)
+    if "frequency" in reading:
+        field(reading, "frequency", float, minimum=0)
     return Reading.from_header(reading)
 
 

@@ -54,6 +54,7 @@ class Derived:
     hypernymy_scale: HypernymyScale | None = None  # how much words differ in nearness and generality
     frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
     spelling: SpellingIndex | None = None  # which words have which character n-grams
+    log_frequencies: Floats | None = None  # of the words in the thinned text
 
 
 class Tables(Keys):

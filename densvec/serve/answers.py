@@ -12,14 +12,12 @@ from densvec.cli.entails import compare
 from densvec.cli.output import scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
-from densvec.keyed.inference import fit_to_stand_for
 from densvec.serve.errors import FAULTS_OF_THE_REQUEST
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.schemas import Entails, Hypernyms, InContext, Infer, Similar, Substitutes
 
 __all__ = [
-    "FORMS",
     "Answers",
     "Document",
     "Occurrence",
@@ -37,9 +35,6 @@ __all__ = [
 Document = dict[str, Any]
 Answers = list["Document | Exception"]
 Q = TypeVar("Q")
-
-FORMS = 8
-"""Other forms of a word that its substitutes may have to do without."""
 
 
 def similar(model: Model, questions: Sequence[Similar], limits: Limits) -> Answers:
@@ -294,25 +289,9 @@ def _substitutes(
     exclude_context: bool,
 ) -> list[list[tuple[str, float]]]:
     """Return what ``wv.substitutes`` returns, of many words in one pass over all."""
-    posteriors = model.wv._emphasised([one.word for one in occurrences], posteriors, None)
+    words = [one.word for one in occurrences]
     contexts = [set(one.context if exclude_context else ()) for one in occurrences]
-    reach = topn + 1 + FORMS * exclude_inflections + max(map(len, contexts), default=0)
-    found = model.wv.most_similar_batch(posteriors, reach, metric="kl")
-    answers = []
-    for one, context, ranked in zip(occurrences, contexts, found, strict=True):
-        left = fit_to_stand_for(one.word, context, ranked, exclude_inflections)
-        if len(left) < topn <= len(model.wv) - 1:  # it has more forms than that
-            left = model.wv.substitutes(
-                one.word,
-                one.context,
-                None,
-                topn,
-                exclude_inflections,
-                position=one.position,
-                exclude_context=exclude_context,
-            )
-        answers.append(left[:topn])
-    return answers
+    return model.wv._substitutes(words, posteriors, contexts, topn, exclude_inflections)
 
 
 def _listed(words: str | list[str]) -> list[str]:

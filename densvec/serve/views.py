@@ -11,9 +11,8 @@ import numpy as np
 from densvec.cli.output import plain, scored
 from densvec.cli.words import parse_marked
 from densvec.gaussian import Gaussian
-from densvec.keyed.inference import fit_to_stand_for
 from densvec.plot import Plane
-from densvec.serve.answers import FORMS, Document
+from densvec.serve.answers import Document
 from densvec.serve.layout import plane_of_shift, spread
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
@@ -230,10 +229,8 @@ def _substitutes(model: Model, question: Looked, posterior: Gaussian) -> list[tu
     word = question.tokens[question.position]
     if not question.topn:
         return []
-    sought = model.wv._emphasised([word], posterior, None)
     context = set(question.tokens)
-    found = model.wv.most_similar(sought, metric="kl", topn=question.topn + 1 + FORMS + len(context))
-    return fit_to_stand_for(word, context, found, exclude_inflections=True)[: question.topn]
+    return model.wv._substitutes([word], posterior, [context], question.topn, exclude_inflections=True)[0]
 
 
 def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian) -> list[Document]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["auto_sample", "keep_probabilities", "noise_weights"]
+__all__ = ["auto_sample", "keep_probabilities", "log_frequencies", "noise_weights"]
 
 
 def auto_sample(words: int) -> float:
@@ -89,3 +89,23 @@ def noise_weights(
         return occurrences * np.asarray(keep, dtype=np.float64)
     weights: NDArray[np.float64] = occurrences**ns_exponent
     return weights
+
+
+def log_frequencies(counts: ArrayLike, keep: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return the logarithm of each word's share of the thinned text.
+
+    Parameters
+    ----------
+    counts : array of int
+        How often each word occurs.
+    keep : array of float, optional
+        The probabilities of keeping each word; by default nothing is thinned.
+
+    Examples
+    --------
+    >>> np.exp(log_frequencies([16, 1], keep=[0.25, 1.0]))
+    array([0.8, 0.2])
+    """
+    weights = noise_weights(counts, 1.0) if keep is None else noise_weights(counts, "subsampled", keep)
+    logs: NDArray[np.float64] = np.log(weights / weights.sum())
+    return logs

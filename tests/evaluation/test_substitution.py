@@ -162,7 +162,13 @@ def test_what_a_model_can_rank_with(lst):
         "mult_output",
         *plain[2:],
     ]
-    assert list(lexical_substitution(with_densities(), lst).gap) == ["encoder", *plain[:3], "prior", "random"]
+    assert list(lexical_substitution(with_densities(), lst).gap) == [
+        "encoder",
+        "posterior",
+        *plain[:3],
+        "prior",
+        "random",
+    ]
 
 
 def test_a_ranker_that_is_not_possible_is_refused(lst):

@@ -49,7 +49,7 @@ def test_everything_that_a_density_model_can_do(data_dir):
         "SUM",
         *(
             f"GAP lst_all {ranker}"
-            for ranker in ("encoder", "add", "mult", "out_of_context", "prior", "random")
+            for ranker in ("encoder", "posterior", "add", "mult", "out_of_context", "prior", "random")
         ),
         *(f"{score} bbds {measure}" for score in ("F1", "AP") for measure in ("kl", "cosine", "hypernymy")),
         *(f"direction bbds {measure}" for measure in ("kl", "variance", "frequency", "adjusted")),
