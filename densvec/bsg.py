@@ -78,7 +78,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     alpha : float
         Learning rate at the start. The rates of the individual tables are multiples of it, see ``rates``.
     sample : float or "auto"
-        Threshold above which frequent words are thinned. "auto" picks 1e-4 for ten million words and more, where
+        Threshold above which frequent words are thinned. "auto" picks 5e-5 for sixteen million words and more, where
         gensim has 1e-3: a window's posterior is one sum over all its words, so function words drown the others
         unless they are rarer. Less text is thinned less (`densvec.text.thinning.auto_sample`). Once the vocabulary
         is built, ``model.sample`` is the number.
