@@ -324,7 +324,11 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         help="window policy for all models",
     )
     parser.add_argument("--min-count", type=int, default=5)
-    parser.add_argument("--sample", type=float, default=1e-4)
+    parser.add_argument(
+        "--sample",
+        type=float,
+        help="threshold for thinning; by default 1e-4 as in the paper, and bsg's own for bsg",
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--resamples", type=int, default=1000, help="of the bootstrap; 0: no intervals")
     parser.add_argument("--retrain", action="store_true", help="train again what is in the cache")
@@ -338,13 +342,20 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def thinning(name: str, sample: float | None) -> Settings:
+    """Return the threshold for thinning: the one given, or the paper's; BSG has a default of its own."""
+    if sample is None:
+        return {} if name == "bsg" else {"sample": 1e-4}
+    return {"sample": sample}
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Train, evaluate, write."""
     options = arguments(argv)
     cache = options.out / "models"
     cache.mkdir(parents=True, exist_ok=True)
     corpus = plain_corpus(options.corpus, cache)
-    names = ("vector_size", "window", "min_count", "sample", "epochs", "workers")
+    names = ("vector_size", "window", "min_count", "epochs", "workers")
     settings: Settings = {name: getattr(options, name) for name in names}
     if options.windows != "default":
         settings["shrink_windows"] = options.windows == "shrunk"
@@ -355,7 +366,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 name,
                 corpus,
                 options.data,
-                {**settings, "seed": seed},
+                {**settings, **thinning(name, options.sample), "seed": seed},
                 cache,
                 options.resamples,
                 options.retrain,
@@ -364,6 +375,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     described = {
         "corpus": Path(options.corpus).name,
         **settings,
+        "sample": options.sample or "1e-4; BSG: its own default",
         "seeds": options.seeds,
         "windows": options.windows,
     }

@@ -173,7 +173,7 @@ function resultParts(set) {
     facts.replaceChildren(...rows.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
     const context = answer.contributions.map((each) => ({ word: tokens[each.position].key, kl: each.kl, shift: each.shift, share: each.share }));
     tables.replaceChildren(
-      tableCard("Substitutes here", scoreColumns("−KL"), answer.substitutes, `${word}-substitutes`),
+      tableCard("Substitutes here", scoreColumns("log p − KL"), answer.substitutes, `${word}-substitutes`),
       tableCard("Nearest in context", scoreColumns("−KL"), answer.nearest_to_posterior, `${word}-in-context`),
       tableCard("Nearest out of context", scoreColumns("−KL"), answer.nearest_to_prior, `${word}-out-of-context`));
     did.replaceChildren(tableCard("What leaving out a word changes", [{ name: "word" }, { name: "kl", title: "KL, nats", number: true }, { name: "shift", number: true }, { name: "share", number: true }], context, `${word}-context`));
