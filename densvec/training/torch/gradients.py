@@ -8,11 +8,9 @@ import torch
 from torch import Tensor
 
 from densvec.reading import MOST_NARROWING
-from densvec.training.settings import SCORED
 from densvec.training.torch.contrast import Contrast
 from densvec.training.torch.step import Losses, Model, Posteriors, Rows, Scores, Tables
 from densvec.training.torch.windows import Beyond, Windows
-from densvec.training.torch.words import sums_of_rows
 
 __all__ = ["Gradients", "Priors", "Step", "differentiate"]
 
@@ -33,7 +31,7 @@ class Gradients(NamedTuple):
 
     shares: Tensor  # (n, C) by the divergence from each target: positive if it pulls; 0 for the prior, see `priors`
     priors: Priors
-    embeddings: Tensor  # (words of the text, E)
+    embeddings: Tensor  # (words that are read, E)
     weights: list[Tensor]  # of the encoder's six, in the order of `Tables`
 
 
@@ -79,14 +77,16 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
 
     if model.reading.narrowing:
         assert beyond is not None
+        scored = beyond.scored
         d_head = _head_of_narrowing(posteriors, model.scores(tables, rows, beyond, posteriors.mean))
     else:
         assert posteriors.free is not None
+        scored = slice(None)
         total = shares.sum(1, keepdim=True) + prior_share
         d_head = (
             rows.fisher * (variance * (precision + prior_share * prior_precision) - total) * posteriors.free
         )
-    embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head)
+    embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head, scored)
     return Step(windows, rows, contrast, losses, Gradients(shares, priors, embeddings, weights))
 
 
@@ -101,9 +101,9 @@ def _head_of_narrowing(posteriors: Posteriors, scores: Scores) -> Tensor:
     """Return the derivative of the score by what the context says."""
     assert posteriors.gain is not None
     assert posteriors.told is not None
-    gain = posteriors.gain[::SCORED]
+    gain = posteriors.gain[scores.scored]
     by_gain = (scores.of_posterior - scores.of_prior / (1 + gain)) / scores.total
-    slope = (1 + posteriors.told[::SCORED] / MOST_NARROWING).square()
+    slope = (1 + posteriors.told[scores.scored] / MOST_NARROWING).square()
     return torch.where(scores.known, by_gain / slope, 0)
 
 
@@ -115,29 +115,28 @@ def _encoder(
     posteriors: Posteriors,
     d_mean: Tensor,
     d_head: Tensor,
+    scored: slice,
 ) -> tuple[Tensor, list[Tensor]]:
     """Return the derivatives by the encoder's inputs, and by its weights."""
     hidden, inputs, dtype = posteriors.hidden, rows.embeddings, d_mean.dtype
     d_hidden = d_mean @ tables.mean_head.t()
     if model.reading.narrowing:
-        read = hidden[::SCORED] / posteriors.scale[::SCORED]
+        read = hidden[scored] / (posteriors.scale[scored] if len(posteriors.scale) > 1 else posteriors.scale)
         d_variance_head = (read.t() @ d_head) * tables.variance_head.sign()
         d_variance_bias = torch.zeros_like(tables.variance_bias)
     else:
         d_variance_head, d_variance_bias = hidden.t() @ d_head, d_head.sum(0)
         d_hidden = d_hidden + d_head @ tables.variance_head.t()
-    # of each context word's hidden units, (n, S, H), in their place; then by centre, and by the context word's position
-    places = windows.mask.shape[1]
+    # of each context word's hidden units, (n, S, H), in their place; then by what is read, and by centres
     d_active = posteriors.active.sign_().mul_(posteriors.weights[:, :, None]).mul_(d_hidden[:, None])
-    # The centre that reads position j in place s lies as far to the other side as the place does.
-    readers = windows.places.flip(1) * places + torch.arange(places, device=hidden.device)
-    d_context = sums_of_rows(d_active.flatten(0, 1), readers, windows.inside.flip(1).to(dtype))
-    d_projected = windows.texts.sums_by_word(torch.cat((d_context, d_active.sum(1)), 1).to(dtype))
-    d_context, d_centre = d_projected.chunk(2, 1)
-    d_inputs = d_context @ tables.context_layer.t() + d_centre @ tables.centre_layer.t()
-    return d_inputs.to(dtype), [
+    d_context = windows.texts.sums_but_last(d_active.flatten(0, 1).to(dtype))
+    d_centre = windows.centres.sums_by_word(d_active.sum(1).to(dtype))
+    d_inputs = (d_context @ tables.context_layer.t()).to(dtype)
+    there = torch.searchsorted(windows.texts.ids, windows.centres.ids)
+    d_inputs.index_add_(0, there, (d_centre @ tables.centre_layer.t()).to(dtype))
+    return d_inputs, [
         inputs.t() @ d_context,
-        inputs.t() @ d_centre,
+        rows.centre_embeddings.t() @ d_centre,
         hidden.t() @ d_mean,
         d_mean.sum(0),
         d_variance_head,

@@ -1,11 +1,10 @@
-"""Chunks cut or gathered into minibatches: the sampler's ids, and the few sizes that only the host can know."""
+"""Chunks gathered into a text, and its centres dealt out to minibatches: ids, and sizes that only the host knows."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,40 +23,52 @@ Ids = NDArray[np.int32]
 class Sizes(NamedTuple):
     """What the host counts, so that no device has to be asked: every shape of a step follows from these."""
 
-    words: int  # distinct words of the minibatch
-    tokens: int  # distinct words of its text, without its negatives
+    words: int  # distinct words of the text and of the minibatch's negatives: it may use fewer
+    texts: int  # distinct words of the text alone
     centres: int  # centres that have context
     reach: int  # the largest radius of a window
 
 
 @dataclass
 class Minibatch:
-    """A piece of text and its negatives: NumPy arrays of int32, or tensors on a device.
+    """A text and its negatives, NumPy arrays of int32 or tensors on a device, and which centres are trained at once.
 
-    Every position is a centre. Those with radius 0, which lie around the piece, have no window and are there to be
-    read by others; those that are alone in their sentence have no context. Neither counts.
+    These are every ``stride``-th position of the text from ``first`` on. Those that are alone in their sentence have
+    no context, and do not count. The minibatches of one text share its arrays.
     """
 
-    tokens: Any  # (n,)
-    radii: Any  # (n,)
+    tokens: Any  # (m,)
+    radii: Any  # (m,)
     sentences: Any  # (s,) where sentences begin, or end
-    negatives: Any  # (n, K) if they are shared by the window of a centre, (P, K) if each pair has its own
+    negatives: Any  # (m, K) if they are shared by the window of a centre, (P, K) if each pair has its own
+    first: int
+    stride: int  # odd
     sizes: Sizes
 
     def arrays(self) -> tuple[Any, Any, Any, Any]:
         """Return the arrays."""
         return self.tokens, self.radii, self.sentences, self.negatives
 
+    @property
+    def scored(self) -> slice:
+        """Which of the centres are scored: those whose positions in the text are multiples of `SCORED`."""
+        start = next(k for k in range(SCORED) if (self.first + k * self.stride) % SCORED == 0)
+        return slice(start, None, SCORED)
+
 
 class Minibatches:
     """Makes minibatches for a vocabulary of a given size.
+
+    Neighbours are never trained at once. They share their context: what is learnt from one of them answers most of the
+    loss of the next. If none saw what the others do, each would answer all of it; words would move much too far, and on
+    real text training diverges. Centres whose windows do not meet share few words.
 
     Parameters
     ----------
     words
         Size of the vocabulary.
     most
-        Centres of a minibatch, at most; None takes chunks whole.
+        Centres of a minibatch, at most; None takes all at once, neighbours or not.
     """
 
     def __init__(self, words: int, most: int | None = None) -> None:
@@ -65,50 +76,50 @@ class Minibatches:
         self._seen = np.zeros(words, dtype=bool)
         self._counting = threading.Lock()  # chunks are prepared in one thread, and measured in another
 
-    def of(self, chunks: Sequence[Chunk]) -> Iterator[Minibatch]:
+    def of(self, chunks: Sequence[Chunk]) -> list[Minibatch]:
         """Return the minibatches of chunks that are trained together; none of those without any context."""
         tokens, radii, sentences, negatives = _joined(chunks)
         if not negatives.shape[1]:
-            return
-        lengths = np.diff(sentences)
-        pairs = None
-        for start, stop in pairwise(self._bounds(len(tokens))):
-            # Windows read, and are scored by, words up to radius + 1 away; a piece starts where a scored one does.
-            reach = int(radii[start:stop].max(initial=0))
-            first = max(0, start - reach - 1) // SCORED * SCORED
-            last = min(len(tokens), stop + reach + 1)
-            near = sentences[
-                np.searchsorted(sentences, first) : np.searchsorted(sentences, last, side="right")
-            ]
-            inside = radii[first:last]
-            if (first, last) != (start, stop):
-                inside = inside.copy()
-                inside[: start - first] = inside[stop - first :] = 0
-            rows = slice(first, last)
-            if chunks[0].pairing == "paired":
-                pairs = _first_pairs(radii, sentences) if pairs is None else pairs
-                rows = slice(pairs[start], pairs[stop])
-            centres = _not_alone(sentences, lengths, start, stop)
-            if centres:
-                text, drawn = tokens[first:last], negatives[rows]
-                sizes = Sizes(*self._distinct(text, drawn), centres, reach)
-                yield Minibatch(text, inside, near - np.int32(first), drawn, sizes)
+            return []
+        reach = int(radii.max(initial=0))
+        stride = self._stride(len(tokens), reach)
+        alone = sentences[:-1][np.diff(sentences) == 1]
+        centres = -np.bincount(alone % stride, minlength=stride)
+        centres += (len(tokens) + stride - 1 - np.arange(stride)) // stride
+        paired = chunks[0].pairing == "paired"
+        words, texts = self._distinct(
+            tokens, [negatives] if paired else [negatives[k::stride] for k in range(stride)]
+        )
+        return [
+            Minibatch(
+                tokens,
+                radii,
+                sentences,
+                negatives,
+                first,
+                stride,
+                Sizes(words[first % len(words)], texts, count, reach),
+            )
+            for first, count in enumerate(centres.tolist())
+            if count
+        ]
 
-    def _bounds(self, count: int) -> list[int]:
-        """Return where minibatches of this many positions begin and end: nearly equal, and where one is scored."""
-        pieces = -(-count // self.most) if self.most else 1
-        return [count * piece // pieces // SCORED * SCORED for piece in range(pieces)] + [count]
+    def _stride(self, count: int, reach: int) -> int:
+        """Return how far apart the centres of a minibatch are: their windows share nothing, and some are scored."""
+        return max(-(-count // self.most), 2 * reach + 1) | 1 if self.most else 1
 
-    def _distinct(self, text: Ids, drawn: Ids) -> tuple[int, int]:
-        """Return how many words there are in the text and among the negatives, and how many in the text."""
-        seen = self._seen
+    def _distinct(self, text: Ids, drawn: Sequence[Ids]) -> tuple[list[int], int]:
+        """Return how many words there are in the text and among each of the negatives, and how many in the text."""
         with self._counting:
-            seen[text] = True
-            of_text = np.count_nonzero(seen)
-            seen[drawn.ravel()] = True
-            of_both = np.count_nonzero(seen)
-            seen.fill(False)
-        return int(of_both), int(of_text)
+            self._seen[text] = True
+            of_text = np.count_nonzero(self._seen)
+            of_both = []
+            for negatives in drawn:
+                seen = self._seen.copy()
+                seen[negatives.ravel()] = True
+                of_both.append(int(np.count_nonzero(seen)))
+            self._seen.fill(False)
+        return of_both, int(of_text)
 
 
 def _joined(chunks: Sequence[Chunk]) -> tuple[Ids, Ids, Ids, Ids]:
@@ -123,18 +134,3 @@ def _joined(chunks: Sequence[Chunk]) -> tuple[Ids, Ids, Ids, Ids]:
         np.concatenate([chunk.sentences + start for chunk, start in zip(chunks, starts, strict=False)]),
         np.concatenate([chunk.negatives for chunk in chunks]),
     )
-
-
-def _not_alone(sentences: Ids, lengths: Ids, start: int, stop: int) -> int:
-    """Return how many of the positions from start to stop have another word in their sentence."""
-    low, high = np.searchsorted(sentences, start, side="right") - 1, np.searchsorted(sentences, stop)
-    alone = np.count_nonzero(lengths[low:high] == 1)
-    return int(stop - start - alone)
-
-
-def _first_pairs(radii: Ids, sentences: Ids) -> NDArray[np.int64]:
-    """Return how many pairs there are before each position, and in all."""
-    here, starts = np.arange(len(radii)), np.repeat(sentences[:-1], np.diff(sentences))
-    stops = np.repeat(sentences[1:], np.diff(sentences))
-    pairs = np.minimum(here - starts, radii) + np.minimum(stops - 1 - here, radii)
-    return np.concatenate([[0], np.cumsum(pairs)])

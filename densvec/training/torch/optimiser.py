@@ -21,22 +21,15 @@ from densvec.training.settings import (
     Rates,
 )
 from densvec.training.torch.gradients import Step
-from densvec.training.torch.minibatch import Sizes
+from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.step import Tables
 from densvec.training.torch.sums import Sums, add_up
 from densvec.types import Array
 
 __all__ = ["Optimiser", "StepRates"]
 
-#: Centres of a minibatch from which on it counts as several, one after the other: the encoder's weights and embeddings
-#: take steps of a length that does not grow with their gradients, so they would fall behind.
-PACE = 512
-
-#: What the means' rate is multiplied by in a minibatch of several centres. These all start from the same tables: none
-#: sees that the one before has already parted two words, so that at the full rate they part them too far, and the loss
-#: grows. On 4 MB of Wikipedia the loss of the second epoch is 42 with 32 centres, 47 with 512, 48 with 3,200 (44 with
-#: the native kernel); at 1 it diverges.
-TOGETHER = 0.28
+#: Centres between two steps of the encoder in the native kernel. A step on more than that stands for several.
+TILE = 256
 
 #: The encoder's weights come after the tables that have a row for each word.
 FIRST_WEIGHT = Tables._fields.index("context_layer")
@@ -106,14 +99,15 @@ class Optimiser:
         return self._state
 
     @torch.no_grad()
-    def update(self, step: Step, sizes: Sizes, rates: StepRates) -> Tensor:
+    def update(self, step: Step, batch: Minibatch, rates: StepRates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
         sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage)
-        pace = max(1.0, sizes.centres / PACE)
-        weights, moments = self._adam(step.gradients.weights, sizes.centres, rates.encoder * pace)
+        centres = batch.sizes.centres
+        tiles = max(1, round(centres / TILE))
+        weights, moments = self._adam(step.gradients.weights, centres, tiles, rates.encoder)
         changes = [
-            *self._densities(step, sums, sizes, rates),
-            *self._embeddings(step, rates.embedding, pace),
+            *self._densities(step, sums, centres, rates),
+            *self._embeddings(step, batch, tiles, rates.embedding),
             *moments,
         ]
         # Squares would overflow long before a sum of what was and what is added does.
@@ -126,10 +120,10 @@ class Optimiser:
         for change in changes:
             change.make(finite)
         self._write_weights(weights, finite)
-        self.steps.add_(finite)
+        self.steps.add_(finite * tiles)
         return finite
 
-    def _densities(self, step: Step, sums: Sums, sizes: Sizes, rates: StepRates) -> list[_Change]:
+    def _densities(self, step: Step, sums: Sums, centres: int, rates: StepRates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
 
         Means: SGD with an implicit denominator; at any rate a mean moves at most onto the posteriors that pull it.
@@ -137,8 +131,7 @@ class Optimiser:
         """
         rows, ids = step.rows, step.windows.words.ids
         curvature = sums.strength * (-rows.log_variances).exp() + sums.steepness
-        rate = rates.mean if sizes.centres == 1 else rates.mean * TOGETHER
-        means = sums.means.mul_(-rate / (1 + rate * curvature))
+        means = sums.means.mul_(-rates.mean / (1 + rates.mean * curvature))
 
         stretch, log_variance = self.typical.unbind()
         pull = sums.met * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
@@ -155,33 +148,44 @@ class Optimiser:
             width * sums.met.sum()
         )
         means_of_all = torch.where(means_of_all.isfinite(), means_of_all, self.typical)
-        typical = self.typical.lerp(means_of_all, sizes.centres / (sizes.centres + TYPICAL_MEMORY))
+        typical = self.typical.lerp(means_of_all, centres / (centres + TYPICAL_MEMORY))
         return [
             _Change(self.tables.means, means, ids),
             _Change(self.tables.log_variances, log_variances - rows.log_variances, ids),
             _Change(self.typical, typical),
         ]
 
-    def _embeddings(self, step: Step, rate: Tensor, pace: float) -> list[_Change]:
-        """Row-wise Adagrad: one accumulator of mean squares per row, as if ``pace`` steps made up this one."""
+    def _embeddings(self, step: Step, batch: Minibatch, tiles: int, rate: Tensor) -> list[_Change]:
+        """Row-wise Adagrad: one accumulator of mean squares per row, which grows as fast as the native kernel's.
+
+        There a tile has all windows that an occurrence of a word is in, and squares the sum of their gradients. Here
+        they are in as many minibatches; while one for several tiles has several occurrences, in some of the tiles.
+        """
         ids, gradient = step.windows.texts.ids, step.gradients.embeddings
-        square = gradient.square().mean(1) / pace
+        uses = step.windows.texts.counts().clamp(min=1)
+        parts = min(batch.stride, step.windows.mask.shape[1] + 1)
+        square = gradient.square().mean(1) * (parts * (tiles + uses - 1) / (tiles * uses))
         squares = self.squares.index_select(0, ids) + square
         moved = gradient * (-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
         return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]
 
-    def _adam(self, gradients: list[Tensor], centres: int, rate: Tensor) -> tuple[Tensor, list[_Change]]:
-        """Adam on the mean gradient per centre: the weights afterwards, and the changes of the moments."""
-        beta_first, beta_second = ADAM_BETAS
+    def _adam(
+        self, gradients: list[Tensor], centres: int, tiles: int, rate: Tensor
+    ) -> tuple[Tensor, list[_Change]]:
+        """Adam on the mean gradient per centre: the weights afterwards, and the changes of the moments.
+
+        A step for several tiles forgets as much as theirs, and goes as far as they would in random directions.
+        """
+        betas = [beta**tiles for beta in ADAM_BETAS]
         gradient = torch.cat([part.flatten() for part in gradients]).to(self.first.dtype) / centres
-        first = self.first.lerp(gradient, 1 - beta_first)
-        second = self.second.lerp(gradient.square(), 1 - beta_second)
+        first = self.first.lerp(gradient, 1 - betas[0])
+        second = self.second.lerp(gradient.square(), 1 - betas[1])
         # 1 - beta^t, without losing digits in single precision
-        steps = (self.steps + 1).to(first.dtype)
+        steps = (self.steps + tiles).to(first.dtype)
         so_far, so_far_second = (-(steps * math.log(beta)).expm1() for beta in ADAM_BETAS)
         before = torch.cat([weight.flatten() for weight in self.tables[FIRST_WEIGHT:]])
         scale = (second / so_far_second).sqrt() + ADAM_EPSILON
-        weights = before - rate / so_far * first / scale
+        weights = before - rate * math.sqrt(tiles) / so_far * first / scale
         return weights, [_Change(self.first, first), _Change(self.second, second)]
 
     def _write_weights(self, weights: Tensor, finite: Tensor) -> None:

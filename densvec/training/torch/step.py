@@ -14,7 +14,7 @@ from torch import Tensor
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.reading import MOST_NARROWING, Reading
-from densvec.training.settings import SCORED, Objective
+from densvec.training.settings import Objective
 from densvec.training.torch.contrast import Contrast, contrast
 from densvec.training.torch.windows import Beyond, Windows
 
@@ -42,7 +42,8 @@ class Rows(NamedTuple):
     log_variances: Tensor  # (U, 1|D)
     prior_means: Tensor  # (n, D)
     prior_log_variances: Tensor  # (n, 1|D)
-    embeddings: Tensor  # (words of the text, E)
+    embeddings: Tensor  # (words that are read, E)
+    centre_embeddings: Tensor  # (words of the centres, E)
 
     @classmethod
     def of(cls, tables: Tables, windows: Windows) -> Rows:
@@ -55,6 +56,7 @@ class Rows(NamedTuple):
             means.index_select(0, priors),
             log_variances.index_select(0, priors),
             tables.embeddings.index_select(0, windows.texts.ids),
+            tables.embeddings.index_select(0, windows.centres.ids),
         )
 
     @property
@@ -92,6 +94,7 @@ class Scores(NamedTuple):
     of_prior: Tensor  # (m, 1|D)
     total: Tensor  # (m, 1) what they are measured in
     known: Tensor  # (m, 1) whether there is such a word
+    scored: slice  # which of the centres these are
 
 
 @dataclass(frozen=True)
@@ -124,12 +127,14 @@ class Model:
 
     def posteriors(self, tables: Tables, windows: Windows, rows: Rows) -> Posteriors:
         """Infer the posterior of each centre."""
-        inputs, texts = rows.embeddings, windows.texts.numbers[:, 0]
+        inputs, read = rows.embeddings, windows.texts.numbers[:, :-1]
         # The layer is linear before the relu: words are projected once each, and pairs are added up.
-        from_context, from_centre = inputs @ tables.context_layer, inputs @ tables.centre_layer
-        active = from_context.index_select(0, texts[windows.places].flatten())
-        active = active.view(*windows.places.shape, -1)
-        active = active.add_(from_centre.index_select(0, texts)[:, None]).relu_()  # in place: it is large
+        from_context = inputs @ tables.context_layer
+        from_centre = (rows.centre_embeddings @ tables.centre_layer).index_select(
+            0, windows.centres.numbers[:, 0]
+        )
+        active = from_context.index_select(0, read.flatten()).view(*read.shape, -1)
+        active = active.add_(from_centre[:, None]).relu_()  # in place: it is large
         weights, scale = self._reading_weights(windows, inputs.dtype)
         hidden = (weights[:, None] @ active)[:, 0].to(inputs.dtype)
         mean = (hidden @ tables.mean_head).to(inputs.dtype) + tables.mean_bias
@@ -187,18 +192,22 @@ class Model:
 
     def scores(self, tables: Tables, rows: Rows, beyond: Beyond, mean: Tensor) -> Scores:
         """Return how the words beyond the windows lie to the posteriors and to the priors."""
-        there = tables.means.index_select(0, beyond.ids.flatten()).view(*beyond.ids.shape, -1).detach()
+        there = (
+            tables.means.index_select(0, beyond.ids.flatten())
+            .view(*beyond.ids.shape, tables.means.shape[1])
+            .detach()
+        )
         exist = beyond.exist[:, :, None]
-        of_prior = ((there - rows.prior_means[::SCORED, None].detach()).square() * exist).sum(1)
-        of_posterior = ((there - mean[::SCORED, None].detach()).square() * exist).sum(1)
+        of_prior = ((there - rows.prior_means[beyond.scored, None].detach()).square() * exist).sum(1)
+        of_posterior = ((there - mean[beyond.scored, None].detach()).square() * exist).sum(1)
         total = of_prior.mean(1, keepdim=True)
         if rows.log_variances.shape[1] == 1:
             of_prior, of_posterior = total, of_posterior.mean(1, keepdim=True)
         known = total > 0
-        return Scores(of_posterior, of_prior, torch.where(known, total, 1), known)
+        return Scores(of_posterior, of_prior, torch.where(known, total, 1), known, beyond.scored)
 
     def score(self, scores: Scores, gain: Tensor) -> Tensor:
         """Return what a narrowing encoder's variances learn from; it is not part of the reported loss."""
-        gain = gain[::SCORED]
+        gain = gain[scores.scored]
         parts = (scores.of_posterior * (1 + gain) - scores.of_prior * gain.log1p()) / scores.total
         return torch.where(scores.known, parts, 0).sum()

@@ -39,8 +39,8 @@ def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor) -> Su
 
     # what the centres do to their own priors
     parts = (priors.means, priors.log_variances * own, priors.shares, priors.steepness)
-    of_priors = windows.texts.sums_by_word(torch.cat(parts, 1))
-    there, size = torch.searchsorted(words.ids, windows.texts.ids), means.shape[1]
+    of_priors = windows.centres.sums_by_word(torch.cat(parts, 1))
+    there, size = torch.searchsorted(words.ids, windows.centres.ids), means.shape[1]
     rest = torch.cat((slopes, strength, torch.zeros_like(slopes)), 1).index_add_(
         0, there, of_priors[:, size:]
     )

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from densvec.training.settings import SCORED
 from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.words import Words, distinct
 
@@ -17,14 +16,14 @@ __all__ = ["Beyond", "Windows", "beyond", "windows"]
 class Windows(NamedTuple):
     """The windows of n centres with S = 2·reach places each, of which a mask says which exist.
 
-    The targets of a centre are all words of its loss: the S words of its window (the centre itself stands where
-    there is none), its negatives (K, or S·K if each place has its own), and at last the centre itself, its prior.
+    A centre reads the words of its window (it stands itself where there is none), and itself. Its targets are all
+    words of its loss: the S words of its window, its negatives (K, or S·K if each place has its own), and at last the
+    centre itself, its prior.
     """
 
-    texts: Words  # the distinct words of the n centres
+    centres: Words  # the distinct words of the n centres
+    texts: Words  # those of the (n, S + 1) that they read
     words: Words  # those of their (n, C) targets
-    places: Tensor  # (n, S) positions of context words, moved into the text where they lie outside
-    inside: Tensor  # (n, S) whether they lay inside of the text
     mask: Tensor  # (n, S) whether there is a context word
     distances: Tensor  # (S,) how far the places are from the centre
     radii: Tensor  # (n,)
@@ -33,58 +32,63 @@ class Windows(NamedTuple):
 
 
 class Beyond(NamedTuple):
-    """The word to the left and the one to the right of every window that is scored: one centre in `SCORED`."""
+    """The word to the left and the one to the right of every window that is scored."""
 
-    ids: Tensor  # (m, 2)
-    exist: Tensor  # (m, 2)
+    ids: Tensor  # (k, 2)
+    exist: Tensor  # (k, 2)
+    scored: slice  # which of the centres these are
 
 
 def windows(batch: Minibatch, *, paired: bool) -> Windows:
     """Return the windows of a minibatch."""
-    tokens, reach, count = batch.tokens, batch.sizes.reach, len(batch.tokens)
-    here = torch.arange(count, device=tokens.device)
-    offsets = torch.arange(-reach, reach, device=tokens.device)
+    tokens, reach, sizes = batch.tokens, batch.sizes.reach, batch.sizes
+    part = slice(batch.first, None, batch.stride)
+    here = torch.arange(batch.first, len(tokens), batch.stride, device=tokens.device, dtype=torch.int32)
+    offsets = torch.arange(-reach, reach, device=tokens.device, dtype=torch.int32)
     offsets = offsets + (offsets >= 0)  # -reach … -1, 1 … reach
     places = here[:, None] + offsets
-    kept = places.clamp(0, count - 1)
-    inside = places == kept
-    sentence = _numbers(batch.sentences, count)
-    together = sentence[kept] == sentence[:, None]
-    mask = inside & together & (offsets.abs() <= batch.radii[:, None])
-    contexts = torch.where(mask, tokens[kept], tokens[:, None])
-    negative = batch.negatives.shape[1]
-    negatives = batch.negatives
-    if paired:
-        # Pairs are numbered centre by centre, from left to right; a place without one may have any of them.
-        pair = mask.flatten().cumsum(0).sub_(1).clamp_(0, len(negatives) - 1)
-        negatives = negatives.index_select(0, pair).view(count, -1)
-    targets = torch.cat((contexts, negatives, tokens[:, None]), 1)
+    start, stop = _sentences(batch, here)
+    centres, radii = tokens[part, None], batch.radii[part]
+    mask = (places >= start) & (places < stop) & (offsets.abs() <= radii[:, None])
+    contexts = torch.where(mask, tokens[places.clamp(0, len(tokens) - 1)], centres)
+    negatives = _of_pairs(batch, mask) if paired else batch.negatives[part]
     return Windows(
-        distinct(tokens, batch.sizes.tokens),
-        distinct(targets, batch.sizes.words),
-        kept,
-        inside,
+        distinct(centres, min(len(here), sizes.texts)),
+        distinct(torch.cat((contexts, centres), 1), sizes.texts),
+        distinct(torch.cat((contexts, negatives, centres), 1), sizes.words),
         mask,
         offsets.abs(),
-        batch.radii,
+        radii,
         mask.any(1),
-        negative,
+        batch.negatives.shape[1],
     )
 
 
 def beyond(batch: Minibatch) -> Beyond:
     """Return the words just outside of windows, but in their sentences."""
-    count = len(batch.tokens)
-    sentence = _numbers(batch.sentences, count)
-    here = torch.arange(0, count, SCORED, device=batch.tokens.device)
-    radii = batch.radii[::SCORED]
+    tokens = batch.tokens
+    scored = range(batch.first, len(tokens), batch.stride)[batch.scored]
+    here = torch.arange(scored.start, scored.stop, scored.step, device=tokens.device, dtype=torch.int32)
+    radii = batch.radii[batch.first :: batch.stride][batch.scored]
     places = torch.stack((here - radii - 1, here + radii + 1), 1)
-    kept = places.clamp(0, count - 1)
-    together = sentence[kept] == sentence[::SCORED, None]
-    return Beyond(batch.tokens[kept], (places == kept) & together & (radii > 0)[:, None])
+    start, stop = _sentences(batch, here)
+    exist = (places >= start) & (places < stop) & (radii > 0)[:, None]
+    return Beyond(tokens[places.clamp(0, len(tokens) - 1)], exist, batch.scored)
 
 
-def _numbers(sentences: Tensor, count: int) -> Tensor:
-    """Return the number of each position's sentence, in any order that tells sentences apart."""
-    marks = sentences.new_zeros(count + 1)
-    return marks.index_add_(0, sentences, torch.ones_like(sentences)).cumsum(0, dtype=torch.int32)[:count]
+def _sentences(batch: Minibatch, here: Tensor) -> tuple[Tensor, Tensor]:
+    """Return where the sentences of positions begin and end, as columns."""
+    after = torch.searchsorted(batch.sentences, here, right=True)[:, None]
+    return batch.sentences[after - 1], batch.sentences[after]
+
+
+def _of_pairs(batch: Minibatch, mask: Tensor) -> Tensor:
+    """Return the negatives of each place, (n, S·K): pairs are numbered centre by centre, from left to right."""
+    here = torch.arange(len(batch.tokens), device=mask.device, dtype=torch.int32)
+    start, stop = (bound[:, 0] for bound in _sentences(batch, here))
+    pairs = torch.minimum(here - start, batch.radii) + torch.minimum(stop - 1 - here, batch.radii)
+    before = (pairs.cumsum(0) - pairs)[batch.first :: batch.stride, None]
+    # a place without a pair may have the negatives of any
+    pair = (before + mask.cumsum(1) - 1).clamp(0, len(batch.negatives) - 1)
+    negatives: Tensor = batch.negatives.index_select(0, pair.flatten())
+    return negatives.view(len(mask), -1)

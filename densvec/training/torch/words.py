@@ -25,10 +25,14 @@ with warnings.catch_warnings():  # torch says once in a process that its sparse 
 class Words(NamedTuple):
     """U distinct words, ascending, and their N = n·C uses: C in each of n rows."""
 
-    ids: Tensor  # (U,)
+    ids: Tensor  # (U,) of which the last may stand there several times: only the first of them has uses
     numbers: Tensor  # (n, C) the word of each use, of 0 … U - 1
     order: Tensor  # (N,) what brings the uses of each word together
     starts: Tensor  # (U,) where the uses of each word begin in that order
+
+    def counts(self) -> Tensor:
+        """Return how many uses each word has: (U,)."""
+        return torch.diff(self.starts, append=self.starts.new_full((1,), len(self.order)))
 
     def products(self, of_rows: Tensor, of_words: Tensor) -> Tensor:
         """Return the inner products of row and word for each use: (n, C)."""
@@ -63,9 +67,24 @@ class Words(NamedTuple):
             sources = sources.div(self.numbers.shape[1], rounding_mode="floor")
         if weights is not None:
             weights = weights.flatten().index_select(0, self.order)
-        if of_rows.device.type in BAGS:
-            return F.embedding_bag(sources, of_rows, self.starts, mode="sum", per_sample_weights=weights)
-        rows = of_rows.index_select(0, sources)
+        return self._sums(of_rows, sources, weights)
+
+    def sums_but_last(self, of_uses: Tensor) -> Tensor:
+        """Return, for each word, the sum over its uses of what belongs to each, (n·(C-1), width).
+
+        The last use of each row has nothing.
+        """
+        count = self.numbers.shape[1]
+        rows = self.order.div(count, rounding_mode="floor")
+        places = self.order - count * rows
+        sources = rows * (count - 1) + places.clamp(max=count - 2)
+        return self._sums(of_uses, sources, (places < count - 1).to(of_uses.dtype))
+
+    def _sums(self, of_uses: Tensor, sources: Tensor, weights: Tensor | None) -> Tensor:
+        """Return, for each word, the weighted sum of the rows that its uses in this order have: (U, width)."""
+        if of_uses.device.type in BAGS:
+            return F.embedding_bag(sources, of_uses, self.starts, mode="sum", per_sample_weights=weights)
+        rows = of_uses.index_select(0, sources)
         if weights is not None:
             rows = rows * weights[:, None]
         numbers = self.numbers.flatten().index_select(0, self.order)
@@ -81,13 +100,17 @@ def sums_of_rows(rows: Tensor, numbers: Tensor, weights: Tensor) -> Tensor:
 
 
 def distinct(uses: Tensor, count: int) -> Words:
-    """Return the words of these uses, (n,) or (n, C) ids, of which there are ``count`` distinct ones."""
+    """Return the words of these uses, (n,) or (n, C) ids, of which there are at most ``count`` distinct ones.
+
+    What is missing of them has the last word's id, and no uses.
+    """
     ids, order = uses.flatten().sort(stable=True)
     first = F.pad(ids[1:] != ids[:-1], (1, 0), value=True)
     number = first.cumsum(0).sub_(1)
     # Each word's first use writes where it stands, and all others behind the end.
-    starts = order.new_empty(count + 1).scatter_(
+    starts = order.new_full((count + 1,), len(order)).scatter_(
         0, torch.where(first, number, count), torch.arange(len(order), device=uses.device)
     )[:count]
     numbers = torch.empty_like(order).scatter_(0, order, number)
-    return Words(ids.index_select(0, starts).long(), numbers.view(len(uses), -1), order, starts)
+    ids = ids.index_select(0, starts.clamp(max=len(order) - 1)).long()
+    return Words(ids, numbers.view(len(uses), -1), order, starts)

@@ -30,8 +30,7 @@ def test_closed_form_is_what_autograd_finds(covariance, pairing, residual, readi
     backend = TorchBackend(wv, Objective(pairing=pairing, **objective), Rates(), device="cpu")
     result, found = backend.gradients(chunk)
 
-    (batch,) = Minibatches(10).of([chunk])
-    batch = backend._to_device(batch)
+    (batch,) = backend._to_device(Minibatches(10).of([chunk]))
     around, outside = windows(batch, paired=pairing == "paired"), beyond(batch)
     tables = Tables(*(table.clone().requires_grad_() for table in backend.tables))
     losses = backend.model.losses(tables, around)
