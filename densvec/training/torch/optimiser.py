@@ -64,11 +64,16 @@ class _Change(NamedTuple):
 
     def make(self, finite: Tensor) -> None:
         """Write it, unless the step is not finite; on a device that is only known there."""
-        known = finite.device.type == "cpu"
+        known = _is_known(finite)
         if self.rows is None:
             self.table.copy_(self.after if known else torch.where(finite, self.after, self.table))
         else:
             self.table.index_add_(0, self.rows, self.after if known else torch.where(finite, self.after, 0))
+
+
+def _is_known(finite: Tensor) -> bool:
+    """Return whether the host may ask for it: it need not wait for a device, and no compiler has to follow."""
+    return finite.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 class Optimiser:
@@ -115,7 +120,7 @@ class Optimiser:
         finite = (
             torch.stack([*sizes_of, torch.linalg.vector_norm(weights), step.losses.loss]).sum().isfinite()
         )
-        if finite.device.type == "cpu" and not finite:
+        if _is_known(finite) and not finite:
             return finite
         for change in changes:
             change.make(finite)

@@ -1,11 +1,15 @@
 """Chunks cut into minibatches."""
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch import Options
 from densvec.training.torch.backend import TorchBackend
-from tests.training.cases import SENTENCES, make_chunk, make_wv
+from densvec.training.torch.minibatch import Minibatches
+from tests.training.cases import SENTENCES, draw_chunk, make_chunk, make_wv
 
 
 @pytest.mark.parametrize("pairing", ["shared", "paired"])
@@ -22,3 +26,15 @@ def test_minibatches_of_any_size_see_the_same_centres(pairing):
     for result in results:
         assert result.centres == 19
         assert result.loss == pytest.approx(results[0].loss, rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), most=st.integers(1, 20))
+def test_no_two_windows_of_a_minibatch_meet(data, most):
+    chunk = draw_chunk(data, 12)
+    owners, contexts = chunk.centres_and_contexts()
+    for batch in Minibatches(12, most).of([chunk]):
+        centres = np.arange(batch.first, len(batch.tokens), batch.stride)
+        assert len(centres) <= most
+        read = np.concatenate([centres, contexts[np.isin(owners, centres)]])
+        assert len(read) == len(set(read.tolist()))
