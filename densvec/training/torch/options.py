@@ -22,7 +22,8 @@ class Options:
         Words of text that are gathered from chunks and sent to the device together. None is one chunk on a CPU, and
         100,000 words elsewhere.
     batch_centres : int, optional
-        Centres of one update, at most. None chooses by device.
+        Centres of one update, at most: there are more updates in a batch than words in a window. None chooses by
+        device.
 
     Examples
     --------

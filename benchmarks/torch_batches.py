@@ -1,0 +1,62 @@
+"""What torch learns in large minibatches, next to the native kernel: ``python -m benchmarks.torch_batches CORPUS``.
+
+Prints the loss of each epoch, with the tables at rest, and, with ``--data``, the figures of some benchmarks. Every
+model is trained with one worker.
+"""
+
+import argparse
+import time
+
+from densvec import BayesianSkipGram
+from densvec.evaluation import evaluate_all
+from densvec.training.torch import options
+from densvec.training.torch.backend import BATCH_WORDS
+
+FIGURES = {
+    "BIG5": "BIG5",
+    "GAP": "GAP lst_all encoder",
+    "CoInCo": "GAP coinco_dev encoder",
+    "SCWS": "rho in context scws_dev encoder cosine",
+    "BBDS": "direction bbds kl",
+    "BLESS": "direction bless kl",
+}
+
+
+def train(corpus, centres, epochs, seed):
+    """Return a model trained by torch in minibatches of at most so many centres, or by the native kernel if None."""
+    options.batch_centres, options.batch_words = centres, max(BATCH_WORDS, 22 * (centres or 0))
+    backend = {"backend": "native"} if centres is None else {"backend": "torch", "device": "cpu"}
+    model = BayesianSkipGram(epochs=epochs, workers=1, seed=seed, show_progress=False, **backend)
+    model.build_vocab(corpus_file=corpus)
+    model.train()
+    return model
+
+
+def main(corpus, sizes, epochs, seed, data=None):
+    """Train, and print a table."""
+    print(
+        f"{'':8}{'loss at rest':>{7 * epochs}}"
+        + "".join(f"{name:>8}" for name in FIGURES if data)
+        + f"{'seconds':>9}"
+    )
+    for centres in [None, *sizes]:
+        started = time.perf_counter()
+        model = train(corpus, centres, epochs, seed)
+        taken = time.perf_counter() - started
+        line = f"{'native' if centres is None else f'{centres:,}':8}"
+        line += "".join(f"{epoch.loss:7.1f}" for epoch in model.loss_history)
+        if data:
+            report = evaluate_all(model.wv, data, resamples=0)
+            line += "".join(f"{report[figure]:8.3f}" for figure in FIGURES.values())
+        print(line + f"{taken:9.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus", help="a text file, one sentence per line")
+    parser.add_argument("--centres", type=int, nargs="+", default=[512, 3200, 10_000], help="of a minibatch")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", help="a directory of benchmarks, as `densvec evaluate` takes it")
+    given = parser.parse_args()
+    main(given.corpus, given.centres, given.epochs, given.seed, given.data)
