@@ -11,7 +11,9 @@ from tests.training.cases import SENTENCES, BackendCases, arrays_of, make_chunk,
 
 class TestTorchBackend(BackendCases):
     def backend(self, wv, objective=None, rates=None, state=None):
-        return TorchBackend(wv, objective or Objective(), rates or Rates(), state, device="cpu")
+        backend = TorchBackend(wv, objective or Objective(), rates or Rates(), state, device="cpu")
+        backend._minibatches.most = None  # a chunk at once, as one tile of the native kernel is
+        return backend
 
 
 def test_prepared_chunk_gives_the_same_step():
