@@ -264,7 +264,9 @@ cdef inline int32_t draw_word(const Alias *table, Random *rng) noexcept nogil:
     cdef uint64_t bits = draw(rng)
     cdef uint32_t word = below(bits, table.size)
     cdef Cell cell = table.cells[word]
-    return <int32_t>word if <uint32_t>bits < cell.threshold else cell.alias
+    # word if bits < threshold else alias, by a mask of ones or zeros: a branch on it could not be predicted
+    cdef uint32_t own = 0 - <uint32_t>(<uint32_t>bits < cell.threshold)
+    return <int32_t>((word & own) | (<uint32_t>cell.alias & ~own))
 
 
 cdef int32_t draw_around(const Alias *table, int32_t word, Random *rng) noexcept nogil:
