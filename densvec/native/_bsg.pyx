@@ -186,7 +186,9 @@ cdef class Workspace:
         s.hidden = numbers(TILE, units)
         s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
         s.variance, s.steepness = numbers(spread), numbers(spread)
-        s.prior_variance, s.narrowing, s.narrowing_slope = numbers(spread), numbers(spread), numbers(spread)
+        s.prior_variance = numbers(spread)
+        s.narrowing, s.narrowing_slope = numbers(TILE, spread), numbers(TILE, spread)
+        s.narrowed = numbers(TILE, spread)
         for w in range(WEIGHTS):
             s.d_weights[w] = numbers(step.lengths[w])
         s.rows = integers(rows)

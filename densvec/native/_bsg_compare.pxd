@@ -109,6 +109,22 @@ cdef inline void move_rows(Step* step, int first, int last, const Descent* desce
     loops.pull_rows(changed, q.d_mean, addresses, q.mean, gains, steps, active, D)
 
 
+cdef inline void move_prior(Step* step, int k) noexcept nogil:
+    """The same for one spherical row alone, the centre's own."""
+    cdef int D = step.size
+    cdef size_t row = step.scratch.rows[k]
+    cdef const Descent* by = &step.rates.prior
+    s, q, into = step.scratch, &step.q, &step.into
+    cdef REAL share = s.shares[k], precision = s.precisions[k], gain = share * precision
+    cdef REAL strength = gain if gain > 0 else -gain
+    cdef REAL move = by.log_variance_rate * share * ((q.variance[0] + s.distances[k] / D) * precision - 1)
+    move = min(max(move, -by.longest_step), by.longest_step)
+    into.log_variances[row] = min(max(into.log_variances[row] + move, by.low), by.high)
+    q.d_log_variance[0] += gain * D * q.variance[0] / 2
+    step.loops.pull(into.means + row * D, q.d_mean, step.tables.means + row * D, q.mean, gain,
+                    by.mean_rate * gain / (1 + by.damping * strength), D)
+
+
 cdef inline void move_centre(Step* step, int count) noexcept nogil:
     """Let a residual posterior take its prior's mean along: descend the hinge; d_mean has its gradient.
 
@@ -180,6 +196,8 @@ cdef inline void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: sc
     cdef REAL squares[2]
     cdef double x, x_w, total = 0
     loops, windows, s, means, mean = step.loops, &step.windows, step.scratch, step.tables.means, step.q.mean
+    narrowing = s.narrowing + <size_t> (i - step.tile.first) * step.spread
+    slope = s.narrowing_slope + <size_t> (i - step.tile.first) * step.spread
     prior = means + <size_t> windows.tokens[i] * D
     if i % step.limits.scored == 0 and windows.left[left] < left:  # which is not where the sentence begins
         s.addresses[beyond] = means + <size_t> windows.tokens[left - 1] * D
@@ -192,26 +210,26 @@ cdef inline void score_narrowing(Step* step, int i) noexcept nogil:  # INOUT: sc
         for k in range(beyond):
             total += squares[k]
     if not 0 < total < INFINITY:
-        memset(s.narrowing, 0, step.spread * sizeof(REAL))
+        memset(narrowing, 0, step.spread * sizeof(REAL))
     elif step.spread == 1:
         x = 0
         loops.distances(squares, s.addresses, mean, beyond, NULL, 0, D)
         for k in range(beyond):
             x += squares[k]
-        s.narrowing[0] = <REAL> (x / total - 1 / s.narrowing[0]) * s.narrowing_slope[0]
+        narrowing[0] = <REAL> (x / total - 1 / narrowing[0]) * slope[0]
     else:
         for d in range(D):
             x = x_w = 0
             for k in range(beyond):
                 x += (s.addresses[k][d] - mean[d]) * (s.addresses[k][d] - mean[d])
                 x_w += (s.addresses[k][d] - prior[d]) * (s.addresses[k][d] - prior[d])
-            s.narrowing[d] = <REAL> ((x - x_w / s.narrowing[d]) * D / total) * s.narrowing_slope[d]
+            narrowing[d] = <REAL> ((x - x_w / narrowing[d]) * D / total) * slope[d]
 
 
 cdef inline void compare(Step* step) noexcept nogil:
     """Take a tile's centres one by one: loss, gradient of the posterior, changes of the priors."""
     cdef int D = step.size, spread = step.spread, first = step.tile.first, last = step.tile.last
-    cdef int i, d, positives, count, coming
+    cdef int i, d, k, positives, count, coming
     cdef long long pairs = 0
     cdef double hinge, kl, weight
     cdef REAL sums[2]
@@ -230,7 +248,9 @@ cdef inline void compare(Step* step) noexcept nogil:
         complete_posterior(step, i)
         if step.narrows:
             score_narrowing(step, i)
-        score_rows(step, count + 1, coming)
+        score_rows(step, count + 1, coming // 2)
+        for k in range(coming // 2, coming):  # the others: at once they would be too many
+            prefetch_row(s.coming[k], D * sizeof(REAL))
         hinge = hinge_of(step.loops, windows, i, step.margin, s.scores, s.weights, s.shares)
         s.shares[count] = step.kl_weight
         kl = kl_from_prior(step, s.scores[count])
@@ -252,14 +272,17 @@ cdef inline void compare(Step* step) noexcept nogil:
             for d in range(spread):
                 s.prior_variance[d] = 1 / s.precisions[<size_t> count * spread + d]
             q.variance = s.prior_variance
-        move_rows(step, count, count + 1, &step.rates.prior)
+        if spread == 1:
+            move_prior(step, count)
+        else:
+            move_rows(step, count, count + 1, &step.rates.prior)
         q.variance = s.variance
         if step.trains:
             cover(step, positives, sums)
             pairs += positives
 
         if step.narrows:  # the score alone teaches it how far
-            memcpy(q.d_log_variance, s.narrowing, spread * sizeof(REAL))
+            memcpy(q.d_log_variance, s.narrowing + <size_t> (i - first) * spread, spread * sizeof(REAL))
             continue
         # d KL / d log v_q = v_q / v_p / 2, which move_rows has added, - 1/2; no slope at log v_q's bounds
         for d in range(spread):

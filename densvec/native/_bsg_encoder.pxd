@@ -4,7 +4,7 @@ A tile's encoder is a few matrix products: the layer is linear before the relu, 
 projected once and a (centre, context) pair costs one vector addition.
 """
 
-from libc.math cimport fabs, isinf, log
+from libc.math cimport fabs, isinf
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
@@ -16,7 +16,7 @@ from densvec.native._windows cimport Windows, positive_count, same_window
 
 
 cdef enum:
-    AHEAD = 4       # rows of embeddings that are asked for before they are needed
+    AHEAD = 16      # rows of embeddings that are asked for before they are needed
 
 
 cdef inline void multiply(const Loops* loops, bint transposed, int m, int n, int k, REAL* a, int a_row,
@@ -147,12 +147,33 @@ cdef inline void encode(Step* step) noexcept nogil:
         memcpy(s.biases + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
     multiply(step.loops, False, last - first, outputs, H, s.hidden, units, s.heads, outputs, s.posteriors,
              outputs, s.biases)
+    if step.narrows:
+        narrow_posteriors(step)
+
+
+cdef inline void narrow_posteriors(Step* step) noexcept nogil:
+    """Say how much a tile's posteriors narrow their priors: log-variances are from the priors' from here on.
+
+        log_variance   = -log(narrowing),  narrowing = 1 + x / (1 + x / most),  x = its column / scale
+    """
+    cdef int tile = step.tile.last - step.tile.first, spread = step.spread, i, d
+    cdef REAL scale
+    s = step.scratch
+    columns, told, slopes, logs = s.posteriors + step.size, s.narrowing, s.narrowing_slope, s.narrowed
+    for i in range(tile):
+        for d in range(spread):
+            told[i * spread + d] = columns[i * step.outputs + d] / s.scales[i]
+    step.loops.narrow(told, slopes, logs, <REAL> step.most_narrowing, tile * spread)
+    for i in range(tile):
+        scale = 1 / s.scales[i]
+        for d in range(spread):
+            columns[i * step.outputs + d] = logs[i * spread + d]
+            slopes[i * spread + d] *= scale
 
 
 cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     """Set step.q to the posterior of centre i.
 
-        log_variance   = -log(1 + x / (1 + x / most)),  x = its column / scale     if it narrows its prior
         log_variance  += log-variance of the prior,  mean += mean of the prior     if it is residual
         variance       = exp(log_variance, within bounds)
 
@@ -161,20 +182,14 @@ cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     """
     cdef int D = step.size, spread = step.spread, d
     cdef size_t word = step.windows.tokens[i], begins = (i - step.tile.first) * step.outputs
-    cdef REAL low = step.low, high = step.high, most = step.most_narrowing, told, slowed
+    cdef REAL low = step.low, high = step.high
     loops, q, s, tables = step.loops, &step.q, step.scratch, &step.tables
     q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
     q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
-    if step.narrows:
-        for d in range(spread):
-            told = q.log_variance[d] / s.scales[i - step.tile.first]
-            slowed = 1 + told / most
-            s.narrowing[d] = 1 + told / slowed
-            s.narrowing_slope[d] = 1 / (slowed * slowed * s.scales[i - step.tile.first])
-            q.log_variance[d] = <REAL> -log(s.narrowing[d])
     if step.residual:
         loops.add_scaled(q.mean, 1, tables.means + word * D, D)
-        loops.add_scaled(q.log_variance, 1, tables.log_variances + word * spread, spread)
+        for d in range(spread):
+            q.log_variance[d] += tables.log_variances[word * spread + d]
     for d in range(spread):
         q.variance[d] = min(max(q.log_variance[d], low), high)
     loops.exponential(q.variance, q.variance, spread)
@@ -192,7 +207,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
     cdef size_t units = step.units, outputs = step.outputs, centre
     cdef int first = step.tile.first, last = step.tile.last
     cdef int low = step.tile.low, distinct = step.tile.distinct
-    cdef int tile = last - first
+    cdef int tile = last - first, d
     loops, s, windows, d_weights = step.loops, step.scratch, &step.windows, step.scratch.d_weights
 
     # The heads; hidden becomes its gradient
@@ -201,7 +216,8 @@ cdef inline void propagate(Step* step) noexcept nogil:
     memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
     for i in range(tile):
         loops.add_scaled(d_weights[MEAN_BIAS], 1, s.d_posteriors + i * outputs, D)
-        loops.add_scaled(d_weights[VARIANCE_BIAS], 1, s.d_posteriors + i * outputs + D, spread)
+        for d in range(spread):
+            d_weights[VARIANCE_BIAS][d] += s.d_posteriors[i * outputs + D + d]
     if step.narrows:  # the score is the variance head's alone, which has no bias then
         memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
         for i in range(tile):

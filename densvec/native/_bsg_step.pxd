@@ -77,8 +77,9 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     REAL* posteriors             # (tile, outputs) mean, then log-variance
     REAL* variance               # (spread,) of one centre's posterior
     REAL* prior_variance         # (spread,) of its prior, where it narrows that
-    REAL* narrowing              # (spread,) its precision over its prior's; then its score's slope
-    REAL* narrowing_slope        # (spread,) of that precision, by the column of the log-variance
+    REAL* narrowing              # (tile, spread) precisions over the priors'; then the slopes of their scores
+    REAL* narrowing_slope        # (tile, spread) of those precisions, by the columns of the log-variances
+    REAL* narrowed               # (tile, spread) their logarithms, below 0
     REAL* steepness              # (spread,) curvature of its hinge in its mean: see `move_centre`
     REAL* d_layers
     REAL* d_heads

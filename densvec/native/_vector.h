@@ -95,6 +95,7 @@ typedef struct {
     LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                   \
     LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                     \
     LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                              \
+    LOOP(void, narrow, (REAL *narrowing, REAL *slopes, REAL *logs, REAL most, int n))                      \
     LOOP(void, precisions, (REAL *out, const REAL *log_variance, int n))                                    \
     LOOP(void, product, (REAL *c, const REAL *a, const REAL *b, int m, int n, const Product *by))           \
     LOOP(void, transpose,                                                                                    \

@@ -38,6 +38,7 @@ cdef extern from "_vector.h" nogil:
         void (*squares)(REAL* out, const REAL* a, const REAL* b, int n) noexcept nogil
         void (*add_scaled)(REAL* y, REAL scale, const REAL* x, int n) noexcept nogil
         void (*exponential)(REAL* out, const REAL* x, int n) noexcept nogil
+        void (*narrow)(REAL* narrowing, REAL* slopes, REAL* logs, REAL most, int n) noexcept nogil
         void (*precisions)(REAL* out, const REAL* log_variance, int n) noexcept nogil
         void (*product)(REAL* c, const REAL* a, const REAL* b, int m, int n, const Product* by) noexcept nogil
         void (*transpose)(REAL* into, size_t into_row, const REAL* matrix, size_t matrix_row, int rows,

@@ -343,6 +343,19 @@ INLINE TARGET static REAL LOOP(logarithm)(REAL x) {
 #endif
 }
 
+/* narrowing = 1 + x / (1 + x / most), where x is what it was; its slopes by x; logs = -log(narrowing)
+ * x >= 0.  narrowing: INOUT.  slopes, logs: OUT */
+TARGET static void LOOP(narrow)(REAL *restrict narrowing, REAL *restrict slopes, REAL *restrict logs, REAL most,
+                                int n) {
+#pragma omp simd
+    for (int d = 0; d < n; d++) {
+        REAL slowed = 1 + narrowing[d] / most, ratio = 1 + narrowing[d] / slowed;
+        narrowing[d] = ratio;
+        slopes[d] = 1 / (slowed * slowed);
+        logs[d] = -LOOP(logarithm)(ratio);
+    }
+}
+
 /* The cost, minus the energy, of each dimension of two Gaussians a and b; and their sum:
  * KL[a || b] = ((v_a + square) / v_b + log v_b - log v_a - 1) / 2, or
  * minus their log expected likelihood, but for a constant, (square / (v_a + v_b) + log(v_a + v_b)) / 2 */
