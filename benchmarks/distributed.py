@@ -2,10 +2,10 @@
 
 ``python -m benchmarks.distributed quality CORPUS --data EVAL [--ranks 1 2 4] [--epochs N]`` trains models of 1, 2 and 4
 ranks, one worker each, and evaluates them. ``... speed CORPUS`` compares one rank, two ranks, and two threads in one
-process, in turns. ``... efficiency`` measures how fast this machine trains and exchanges at 100 and 300 dimensions, and
-prints how much of their speed 2 to 64 such machines would keep. ``... link CORPUS --megabits 1000`` trains two ranks in
-network namespaces of their own over a link of that rate (Linux, as root; needs ``ip`` and ``tc``), beside the same two
-ranks over loopback. Ranks are started by torchrun.
+process, in turns. ``... efficiency CORPUS --exchange-words N`` measures how fast this machine trains and exchanges at
+100 and 300 dimensions, and prints how much of their speed 2 to 64 machines of 16 such cores would keep. ``... link
+CORPUS --megabits 1000`` trains two ranks in network namespaces of their own over a link of that rate (Linux, as root;
+needs ``ip`` and ``tc``), beside the same two ranks over loopback. Ranks are started by torchrun.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from contextlib import contextmanager
 #: Names of the figures in a report.
 FIGURES = ("SUM", "BIG5", "GAP lst_all encoder", "direction bbds kl", "direction bless kl")
 
-#: What the table of efficiency assumes: cores of a machine, and words that it trains between two exchanges.
-CORES, EXCHANGE_WORDS = 16, 1_000_000
+#: Cores of each machine in the table of efficiency.
+CORES = 16
 
 
 LAUNCHER = [sys.executable, "-m", "torch.distributed.run"]
@@ -217,59 +217,71 @@ def link(args) -> None:
         )
 
 
-def exchanged_bytes(words, size, hidden, ranks, first_band):
-    """Return the bytes that a rank sends in a round, as the code sends them."""
+def exchanged(words, size, hidden, first_band):
+    """Return how many numbers of rows, and of weights and their moments, are exchanged in a round."""
     from densvec.distributed.bands import slices
 
     rows = sum(stop - start for start, stop in slices(words, 0, first_band))
-    weights = 2 * size * hidden + hidden * size + size + hidden + 1
-    numbers = (
-        rows * (2 * size + 2) + 3 * weights
-    )  # means, log-variance, embeddings, squares; weights, two moments
-    return 4 * numbers * 2 * (ranks - 1) / ranks
+    # means, log-variance, embeddings, squares
+    return rows * (2 * size + 2), 3 * (3 * size * hidden + size + hidden + 1)
 
 
 def efficiency(args) -> None:
     """Print how much of their speed machines would keep."""
-    from densvec.distributed.bands import FIRST_BAND
+    from densvec.distributed.bands import first_band
 
-    print(f"{CORES} cores on each machine, {EXCHANGE_WORDS:,} words of a machine between exchanges\n")
-    print(
-        "| words | dimensions | Gbit/s | MB sent per round | "
-        + " | ".join(map(str, MACHINES))
-        + " machines |"
-    )
-    print("|---|---|---|---|" + "---|" * len(MACHINES))
+    print(f"{CORES} cores on each machine, {args.exchange_words:,} words of a machine between exchanges\n")
+    heads = ["words", "dimensions", "Gbit/s", "MB sent per round", *(f"{n} machines" for n in MACHINES)]
+    print("| " + " | ".join(heads) + " |")
+    print("|" + "---|" * len(heads))
     for size in (100, 300):
-        per_core, per_byte = measured(args.corpus, size)
+        per_core, copying, combining = measured(args.corpus, size)
         hidden = max(64, size * 2 // 3 // 16 * 16)
+        compute = args.exchange_words / (per_core * CORES)
         for words in (300_000, 3_000_000):
+            numbers, weights = exchanged(words, size, hidden, first_band(args.exchange_words))
             for gigabits in (10, 25):
                 kept = []
                 for machines in MACHINES:
-                    sent = exchanged_bytes(words, size, hidden, machines, FIRST_BAND)
-                    compute = EXCHANGE_WORDS / (per_core * CORES)
-                    copying = sent / 2 * per_byte  # while training stands still
-                    network = sent * 8 / (gigabits * 1e9)
-                    kept.append(compute / (max(compute, network) + copying))
+                    # Rows are sent as two bytes, weights as four; to their owners, and back to all.
+                    sent = (2 * numbers + 4 * weights) * 2 * (machines - 1) / machines
+                    meanwhile = sent * 8 / (gigabits * 1e9) + numbers * combining
+                    kept.append(compute / (max(compute, meanwhile) + numbers * copying))
                 shown = " | ".join(f"{each:.0%}" for each in kept)
-                print(f"| {words:,} | {size} | {gigabits} | {sent / 1e6:.0f} | {shown} |")
+                print(f"| {words:,} | {size} | {gigabits} | {sent / 1e6:.0f} | {shown} |", flush=True)
+        told = f"{per_core:,.0f} words per second of a core, {copying * 1e9:.1f} ns to take and add a number"
+        print(f"<!-- {size} dimensions: {told}, {combining * 1e9:.1f} ns to combine it -->")
 
 
 MACHINES = (2, 4, 8, 16, 32, 64)
 
 
 def measured(corpus, size):
-    """Return words per second of one core, and seconds that taking and adding a byte of changes takes."""
+    """Return words per second of one core, and the seconds that a number takes.
+
+    To take its change and to add those of the others, while training stands still; and to pack, combine and unpack it,
+    meanwhile.
+    """
     import torch
 
+    from densvec.distributed.combine import adasum
+    from densvec.distributed.exchange import packed, unpacked
+
     per_core = train(corpus, 1, "-", workers=1, vector_size=size, epochs=1)["words_per_second"]
-    table, base = torch.zeros(200_000, size), torch.zeros(200_000, size)
-    started = time.perf_counter()
-    change = table - base
-    base += change
-    table += change - change
-    return per_core, (time.perf_counter() - started) / (table.numel() * 4)
+    torch.set_num_threads(1)
+    table, base = torch.rand(20_000, size), torch.rand(20_000, size)
+    copying, combining = [], []
+    for _ in range(9):
+        started = time.perf_counter()
+        change = table - base
+        base += change
+        table += change - change
+        copying.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        sent = packed(change).view(2, 10_000, -1)
+        unpacked(packed(adasum(unpacked(sent, change.dtype))), change.dtype)
+        combining.append(time.perf_counter() - started)
+    return per_core, *(sorted(times)[4] / table.numel() for times in (copying, combining))
 
 
 def main() -> None:
@@ -282,7 +294,7 @@ def main() -> None:
     parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--exchange-words", type=int, default=50_000)
+    parser.add_argument("--exchange-words", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--vector-size", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -8,13 +8,31 @@ with the logarithm of the vocabulary.
 
 from __future__ import annotations
 
-__all__ = ["FIRST_BAND", "slices"]
+__all__ = ["first_band", "slices"]
 
-#: Rows that are exchanged in every round, and of every further band.
-FIRST_BAND = 8192
+#: Rows that are exchanged in every round, and of every further band: the least, with as few words between two rounds,
+#: and the most.
+LEAST, LEAST_WORDS, MOST = 1024, 10_000, 8192
 
 
-def slices(rows: int, number: int, first: int = FIRST_BAND) -> list[tuple[int, int]]:
+def first_band(words: int) -> int:
+    """Return how many rows to exchange in every round if a rank trains so many words between two of them.
+
+    A row learns from each of its occurrences, and has learnt most of what it can after a few. So a round that
+    comes early need only have the rows of frequent words, at the same cost for each word of text.
+
+    Examples
+    --------
+    >>> [first_band(words) for words in (5_000, 10_000, 20_000, 50_000, 1_000_000)]
+    [1024, 1024, 2048, 4096, 8192]
+    """
+    band = LEAST
+    while band < MOST and 2 * band * LEAST_WORDS <= LEAST * words:
+        band *= 2
+    return band
+
+
+def slices(rows: int, number: int, first: int) -> list[tuple[int, int]]:
     """Return the rows of a round as slices (start, stop), in order.
 
     Parameters

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from densvec.corpora import as_files
+from densvec.distributed.bands import first_band
 from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import Exchange, Report, Rule, Shared
 from densvec.distributed.feed import PiecesFeed
@@ -54,6 +55,7 @@ def share(
             "vocabulary": hashlib.sha256(words).hexdigest(),
             **{name: getattr(model, name) for name in model.parameter_names() if name not in OWN},
             "number of epochs": run.epochs,
+            "exchange_words": settings.exchange_words,
             "position": [run.epoch, run.tally.chunks, run.shared],
         }
         group.check_same("model", json.loads(json.dumps(document, default=str)))
@@ -110,7 +112,10 @@ class TogetherBackend(Backend):
         self._since = 0
         self._count_from(self._all, self._own)
         self._check_position()
-        self._exchange = Exchange(group, shared_arrays(backend, layout)) if group.size > 1 else None
+        self._exchange: Exchange | None = None
+        if group.size > 1:
+            band = first_band(settings.exchange_words)
+            self._exchange = Exchange(group, shared_arrays(backend, layout), first_band=band)
 
     # What the loop asks of a backend
 

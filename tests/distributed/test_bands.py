@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec.distributed.bands import slices
+from densvec.distributed.bands import first_band, slices
 
 
 @given(rows=st.integers(1, 3000), first=st.integers(1, 400))
@@ -27,3 +27,9 @@ def test_every_row_has_its_turn_and_earlier_ones_not_less_often(rows, first):
 def test_a_round_grows_with_the_logarithm_of_the_vocabulary(rows, number):
     exchanged = sum(stop - start for start, stop in slices(rows, number, 4096))
     assert exchanged <= 4096 * (2 + max(0, (rows // 4096).bit_length()))
+
+
+@given(words=st.integers(1, 10**9), more=st.integers(0, 10**9))
+def test_early_rounds_have_fewer_rows(words, more):
+    assert 1024 <= first_band(words) <= first_band(words + more) <= 8192
+    assert first_band(words) * 10_000 <= 1024 * max(words, 10_000)
