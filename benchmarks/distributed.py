@@ -101,9 +101,10 @@ def quality(args) -> None:
 
     print(f"{args.corpus}, {args.epochs} epochs, {args.exchange_words:,} words of a rank between exchanges\n")
     print(
-        "| ranks | sum of 12 | BIG5 | GAP | direction BBDS | BLESS | loss | MB sent per round | bytes per word |"
+        "| ranks | sum of 12 | BIG5 | GAP | direction BBDS | BLESS | loss | words per second | MB sent per round | "
+        "bytes per word |"
     )
-    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for ranks in args.ranks:
             path = os.path.join(args.out or folder, f"ranks{ranks}.dv")
@@ -118,7 +119,7 @@ def quality(args) -> None:
                 if ranks > 1
                 else "– | –"
             )
-            print(f"| {ranks} | {cells} | {sent} |", flush=True)
+            print(f"| {ranks} | {cells} | {told['words_per_second']:,.0f} | {sent} |", flush=True)
 
 
 def speed(args) -> None:
