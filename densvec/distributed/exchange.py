@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
@@ -98,6 +98,7 @@ class Exchange:
             sent = tensor.to(self._wire)
             group.broadcast(sent)
             tensor.copy_(sent)
+        self._widths = [table[0].numel() for table, _ in shared.rows]
         self._base_rows = [table.clone() for table, _ in shared.rows]
         self._base_weights = [weight.clone() for weight in shared.weights]
         self._blocks = weight_blocks(shared.weights).to(self._wire)
@@ -145,6 +146,10 @@ class Exchange:
         """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def _columns(self, rows: Tensor) -> tuple[Tensor, ...]:
+        """Return the columns of each table."""
+        return torch.split(rows, self._widths, -1)
+
     # In the thread of training
 
     def _run(self, act: Callable[[], T]) -> T:
@@ -154,10 +159,13 @@ class Exchange:
     def _changed(self, parts: list[tuple[int, int]], weights: bool = True) -> _Change:
         """Return what has changed in these rows, and in the weights, since ranks agreed."""
         shared = self._shared
-        rows = [
-            torch.cat([(table[i:j] - old[i:j]).reshape(j - i, -1) for i, j in parts]).to(self._wire)
-            for (table, _), old in zip(shared.rows, self._base_rows, strict=True)
-        ]
+        n = sum(j - i for i, j in parts)
+        padding = -n % self.group.size  # so that all ranks own equally many
+        rows = shared.rows[0][0].new_empty(n + padding, sum(self._widths), device=self._wire)
+        rows[n:] = 0
+        for (table, _), old, columns in zip(shared.rows, self._base_rows, self._columns(rows), strict=True):
+            for (i, j), change in zip(parts, _cut(columns, parts), strict=True):
+                change.copy_((table[i:j] - old[i:j]).view(change.shape))
         dense = None
         if weights:
             changes = [weight - old for weight, old in zip(shared.weights, self._base_weights, strict=True)]
@@ -173,17 +181,21 @@ class Exchange:
         A table that has been trained since the snapshot keeps that; one that has not is what ranks agree on.
         """
         for (table, _), old, new, own in zip(
-            self._shared.rows, self._base_rows, change.rows, sent.rows, strict=True
+            self._shared.rows,
+            self._base_rows,
+            self._columns(change.rows),
+            self._columns(sent.rows),
+            strict=True,
         ):
-            row = 0
-            for i, j in change.parts:
-                cut, shape = slice(row, row + j - i), table[i:j].shape
-                old[i:j] += new[cut].reshape(shape).to(table.device)
+            for (i, j), of_all, of_self in zip(
+                change.parts, _cut(new, change.parts), _cut(own, change.parts), strict=True
+            ):
+                moved = of_all.reshape(table[i:j].shape).to(table.device)
+                old[i:j] += moved
                 if settle:
                     table[i:j] = old[i:j]
                 else:
-                    table[i:j] += (new[cut] - own[cut]).reshape(shape).to(table.device)
-                row += j - i
+                    table[i:j] += moved - of_self.reshape(moved.shape).to(table.device)
         if change.dense is None or sent.dense is None:
             return
         for weight, old, new, own in zip(
@@ -218,21 +230,20 @@ class Exchange:
 
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""
-        rows = self._combined_rows(change.rows, [rule for _, rule in self._shared.rows])
+        rows = self._combined_rows(change.rows)
         dense = None if change.dense is None else self._combined_dense(change.dense)
         return _Change(change.parts, rows, dense)
 
-    def _combined_rows(self, tables: Sequence[Tensor], rules: Sequence[Rule]) -> list[Tensor]:
-        """Send each owner its part of the rows of all tables, combine the own part, and gather all of them."""
-        size, n = self.group.size, len(tables[0])
-        widths = [table.shape[1] for table in tables]
-        part = -(-n // size)
-        padded = torch.nn.functional.pad(torch.cat(list(tables), 1), (0, 0, 0, part * size - n))
-        received = unpacked(self.group.exchange(packed(padded).view(size, part, -1)), padded.dtype)
-        parts = torch.split(received, widths, -1)
-        own = torch.cat([rule(changes) for rule, changes in zip(rules, parts, strict=True)], 1)
-        gathered = torch.cat(self.group.gather_tensor(packed(own)))[:n]
-        return list(torch.split(unpacked(gathered, own.dtype), widths, 1))
+    def _combined_rows(self, rows: Tensor) -> Tensor:
+        """Send each owner its part of the rows, combine the own part, and gather all of them."""
+        received = self.group.exchange(packed(rows).view(self.group.size, len(rows) // self.group.size, -1))
+        changes = unpacked(received, rows.dtype)
+        own = torch.empty_like(changes[0])
+        for (_, rule), into, of_all in zip(
+            self._shared.rows, self._columns(own), self._columns(changes), strict=True
+        ):
+            into.copy_(rule(of_all))
+        return unpacked(torch.cat(self.group.gather_tensor(packed(own))), rows.dtype)
 
     def _combined_dense(self, dense: _Dense) -> _Dense:
         """Combine changes of weights like those of rows; average their moments, which are equally good on all ranks."""
@@ -305,6 +316,14 @@ def weight_blocks(weights: Sequence[Tensor]) -> Tensor:
     return torch.repeat_interleave(torch.arange(len(weights)), sizes)
 
 
+def _cut(rows: Tensor, parts: list[tuple[int, int]]) -> Iterator[Tensor]:
+    """Yield what rows, laid out one after another, have of each part."""
+    row = 0
+    for i, j in parts:
+        yield rows[row : row + j - i]
+        row += j - i
+
+
 def _result(future: Future[T], meanwhile: Callable[[], None] = lambda: None) -> T:
     """Wait for a result, and call something now and then."""
     while True:
@@ -324,10 +343,10 @@ class _Dense:
 
 @dataclass
 class _Change:
-    """Changes of some rows, one matrix for each table, and of the weights, on the device that ranks exchange from."""
+    """Changes of some rows, all tables side by side, and of the weights, on the device that ranks exchange from."""
 
     parts: list[tuple[int, int]]
-    rows: list[Tensor]
+    rows: Tensor
     dense: _Dense | None
 
 
