@@ -96,15 +96,18 @@ def contest(model, chunks):
     return speeds
 
 
-def preparing(model, chunks):
-    """Return the words/s at which batches for a device are prepared, one after the other."""
+def as_for_a_device(model, chunks):
+    """Return the words/s of preparing and of training batches as large as a device's, on one thread of the CPU."""
     backend = model._make_backend()
-    backend._minibatches.most = None
+    backend._minibatches.most = BATCH_CENTRES["cuda"]
     groups = list(zip(*[iter(chunks)] * (BATCH_WORDS // 10_000), strict=False))
+    words = sum(chunk.words for group in groups for chunk in group)
     started = time.perf_counter()
-    for group in groups:
-        backend.prepare(*group)
-    return sum(chunk.words for group in groups for chunk in group) / (time.perf_counter() - started)
+    prepared = [backend.prepare(*group) for group in groups]
+    between = time.perf_counter()
+    for batch in prepared:
+        backend.step(batch, model.alpha)
+    return words / (between - started), words / (time.perf_counter() - between)
 
 
 def operators(model, chunk):
@@ -129,7 +132,7 @@ def main(path=None, list_operators=False):
             chunks = list(itertools.islice(feed, 40))
         with model._make_backend().threads(1):  # several would wait for each other on a busy machine
             speeds = contest(copy.deepcopy(model), chunks[: CHUNKS + 1])
-            gathered = preparing(copy.deepcopy(model), chunks)
+            sent, stepped = as_for_a_device(copy.deepcopy(model), chunks)
             calls = operators(copy.deepcopy(model), chunks[0])
         model.train()
     entry = model.loss_history[0]
@@ -148,7 +151,9 @@ def main(path=None, list_operators=False):
     print(
         f"  {'prepare':16}{statistics.median(speeds['prepare']):>12,.0f} words/s, for minibatches of the CPU"
     )
-    print(f"  {'prepare':16}{gathered:>12,.0f} words/s, for batches of {BATCH_WORDS:,} words")
+    large = f"for batches of {BATCH_WORDS:,} words and minibatches of {BATCH_CENTRES['cuda']:,} centres, a device's"
+    print(f"  {'densvec':16}{stepped:>12,.0f} words/s, {large}")
+    print(f"  {'prepare':16}{sent:>12,.0f} words/s, the same")
     kernels = {name: count for name, count in calls.items() if name not in VIEWS}
     views = sum(calls.values()) - sum(kernels.values())
     print(f"{sum(kernels.values()):.0f} operators for a minibatch, besides {views:.0f} views")
