@@ -17,12 +17,12 @@ from densvec.training.settings import Objective, Rates
 from densvec.training.tables import bayesian_state, bayesian_tables
 from densvec.training.torch.gradients import Step, differentiate
 from densvec.training.torch.minibatch import Minibatch, Minibatches
-from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, StepRates
+from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, Pace, StepRates
 from densvec.training.torch.options import Options
 from densvec.training.torch.options import options as process_options
 from densvec.training.torch.step import Model, Tables
 from densvec.training.torch.sums import add_up
-from densvec.training.torch.windows import beyond, windows
+from densvec.training.torch.windows import Beyond, Windows, beyond, windows
 from densvec.types import Array
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class PreparedChunks:
 
     chunks: Sequence[Chunk]
     minibatches: list[Minibatch]
+    paces: list[Pace]
 
 
 class TorchBackend(Backend):
@@ -94,7 +95,7 @@ class TorchBackend(Backend):
         )
         self.batch_words = options.batch_words or (0 if self.device.type == "cpu" else BATCH_WORDS)
         self._bfloat16 = options.bfloat16
-        self._update = torch.compile(self._train, dynamic=True) if options.compile else self._train
+        self._update = torch.compile(self._descend, dynamic=True) if options.compile else self._descend
 
     @contextmanager
     def threads(self, count: int) -> Iterator[None]:
@@ -108,7 +109,8 @@ class TorchBackend(Backend):
 
     def prepare(self, *chunks: Chunk) -> PreparedChunks:
         """Send chunks to the device: work for other threads while the device is busy."""
-        return PreparedChunks(chunks, self._to_device(self._minibatches.of(chunks)))
+        batches = self._minibatches.of(chunks)
+        return PreparedChunks(chunks, self._to_device(batches), Pace.of(batches, self.tables.means))
 
     def step(self, chunk: Chunk | PreparedChunks, alpha: float, worker: int = 0) -> StepResult:
         """Train on prepared chunks; a loss of NaN means that an update was skipped because it was not finite."""
@@ -116,7 +118,7 @@ class TorchBackend(Backend):
         rates = StepRates.of(self.rates, alpha, self.tables.means)
         with self._clock():
             with profile.timed("call"):
-                losses = [self._update(batch, rates) for batch in prepared.minibatches]
+                losses = self._train(prepared, rates)
             with profile.timed("finish"):
                 return self._total(prepared, losses)
 
@@ -131,7 +133,7 @@ class TorchBackend(Backend):
         result = StepResult()
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
         for batch in self._to_device(Minibatches(len(self.tables.means)).of([chunk])):
-            step = self._differentiate(batch)
+            step = self._differentiate(*self._windows(batch))
             sums = add_up(step, *step.losses.loss.new_tensor([1.0, 1.0, 0.0]))
             words, texts = step.windows.words.ids.cpu(), step.windows.texts.ids.cpu()
             log_variances = (sums.slopes * step.rows.fisher).cpu()
@@ -159,20 +161,29 @@ class TorchBackend(Backend):
         for name, home in self._homes.items():
             home[...] = getattr(self.tables, name).cpu().numpy()
 
-    def _train(self, batch: Minibatch, rates: StepRates) -> Tensor:
-        """Take a step on one minibatch; return its losses, NaN if it was not taken for a number that is not finite."""
-        step = self._differentiate(batch)
-        finite = self.optimiser.update(step, batch, rates)
+    def _train(self, prepared: PreparedChunks, rates: StepRates) -> list[Tensor]:
+        """Take a step on each minibatch; return their losses."""
+        return [
+            self._update(*self._windows(batch), pace, rates)
+            for batch, pace in zip(prepared.minibatches, prepared.paces, strict=True)
+        ]
+
+    def _descend(self, around: Windows, outside: Beyond | None, pace: Pace, rates: StepRates) -> Tensor:
+        """Take a step; return its losses, NaN if it was not taken for a number that is not finite."""
+        step = self._differentiate(around, outside)
+        finite = self.optimiser.update(step, pace, rates)
         return torch.where(finite, torch.stack(step.losses), torch.nan)
 
-    def _differentiate(self, batch: Minibatch) -> Step:
+    def _windows(self, batch: Minibatch) -> tuple[Windows, Beyond | None]:
         around = windows(batch, paired=self.model.objective.pairing == "paired")
-        outside = beyond(batch) if self.model.reading.narrowing else None
+        return around, beyond(batch) if self.model.reading.narrowing else None
+
+    def _differentiate(self, around: Windows, outside: Beyond | None) -> Step:
         with self._products():
             return differentiate(self.model, self.tables, around, outside)
 
     def _losses(self, batch: Minibatch) -> Tensor:
-        around = windows(batch, paired=self.model.objective.pairing == "paired")
+        around, _ = self._windows(batch)
         with self._products():
             return torch.stack(self.model.losses(self.tables, around))
 

@@ -77,16 +77,14 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
 
     if model.reading.narrowing:
         assert beyond is not None
-        scored = beyond.scored
         d_head = _head_of_narrowing(posteriors, model.scores(tables, rows, beyond, posteriors.mean))
     else:
         assert posteriors.free is not None
-        scored = slice(None)
         total = shares.sum(1, keepdim=True) + prior_share
         d_head = (
             rows.fisher * (variance * (precision + prior_share * prior_precision) - total) * posteriors.free
         )
-    embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head, scored)
+    embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head, beyond)
     return Step(windows, rows, contrast, losses, Gradients(shares, priors, embeddings, weights))
 
 
@@ -101,9 +99,9 @@ def _head_of_narrowing(posteriors: Posteriors, scores: Scores) -> Tensor:
     """Return the derivative of the score by what the context says."""
     assert posteriors.gain is not None
     assert posteriors.told is not None
-    gain = posteriors.gain[scores.scored]
+    gain = posteriors.gain.index_select(0, scores.rows)
     by_gain = (scores.of_posterior - scores.of_prior / (1 + gain)) / scores.total
-    slope = (1 + posteriors.told[scores.scored] / MOST_NARROWING).square()
+    slope = (1 + posteriors.told.index_select(0, scores.rows) / MOST_NARROWING).square()
     return torch.where(scores.known, by_gain / slope, 0)
 
 
@@ -115,13 +113,14 @@ def _encoder(
     posteriors: Posteriors,
     d_mean: Tensor,
     d_head: Tensor,
-    scored: slice,
+    beyond: Beyond | None,
 ) -> tuple[Tensor, list[Tensor]]:
     """Return the derivatives by the encoder's inputs, and by its weights."""
     hidden, inputs, dtype = posteriors.hidden, rows.embeddings, d_mean.dtype
     d_hidden = d_mean @ tables.mean_head.t()
     if model.reading.narrowing:
-        read = hidden[scored] / (posteriors.scale[scored] if len(posteriors.scale) > 1 else posteriors.scale)
+        assert beyond is not None
+        read = (hidden / posteriors.scale).index_select(0, beyond.rows)
         d_variance_head = (read.t() @ d_head) * tables.variance_head.sign()
         d_variance_bias = torch.zeros_like(tables.variance_bias)
     else:

@@ -55,6 +55,30 @@ class StepRates(NamedTuple):
         return cls(*numbers.to(like.device, non_blocking=True).unbind())
 
 
+class Pace(NamedTuple):
+    """How large a minibatch is, as numbers on the device: these differ, too, and what computes does not."""
+
+    centres: Tensor
+    tiles: Tensor  # how many steps of the native kernel's encoder it stands for
+    parts: Tensor  # over how many minibatches the windows with an occurrence of a word are dealt out
+
+    @classmethod
+    def of(cls, batches: list[Minibatch], like: Tensor) -> list[Pace]:
+        """Return those of minibatches, in the type and on the device of a table."""
+        values = [
+            (
+                batch.sizes.centres,
+                max(1, round(batch.sizes.centres / TILE)),
+                min(batch.stride, 2 * batch.sizes.reach + 1),
+            )
+            for batch in batches
+        ]
+        numbers = torch.tensor(values, dtype=like.dtype)
+        if like.device.type == "cuda":
+            numbers = numbers.pin_memory()
+        return [cls(*row.unbind()) for row in numbers.to(like.device, non_blocking=True).unbind()]
+
+
 class _Change(NamedTuple):
     """What a step makes of a table, or adds to some of its rows."""
 
@@ -104,15 +128,13 @@ class Optimiser:
         return self._state
 
     @torch.no_grad()
-    def update(self, step: Step, batch: Minibatch, rates: StepRates) -> Tensor:
+    def update(self, step: Step, pace: Pace, rates: StepRates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
         sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage)
-        centres = batch.sizes.centres
-        tiles = max(1, round(centres / TILE))
-        weights, moments = self._adam(step.gradients.weights, centres, tiles, rates.encoder)
+        weights, moments = self._adam(step.gradients.weights, pace, rates.encoder)
         changes = [
-            *self._densities(step, sums, centres, rates),
-            *self._embeddings(step, batch, tiles, rates.embedding),
+            *self._densities(step, sums, pace.centres, rates),
+            *self._embeddings(step, pace, rates.embedding),
             *moments,
         ]
         # Squares would overflow long before a sum of what was and what is added does.
@@ -125,10 +147,10 @@ class Optimiser:
         for change in changes:
             change.make(finite)
         self._write_weights(weights, finite)
-        self.steps.add_(finite * tiles)
+        self.steps.add_((finite * pace.tiles).long())
         return finite
 
-    def _densities(self, step: Step, sums: Sums, centres: int, rates: StepRates) -> list[_Change]:
+    def _densities(self, step: Step, sums: Sums, centres: Tensor, rates: StepRates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
 
         Means: SGD with an implicit denominator; at any rate a mean moves at most onto the posteriors that pull it.
@@ -160,7 +182,7 @@ class Optimiser:
             _Change(self.typical, typical),
         ]
 
-    def _embeddings(self, step: Step, batch: Minibatch, tiles: int, rate: Tensor) -> list[_Change]:
+    def _embeddings(self, step: Step, pace: Pace, rate: Tensor) -> list[_Change]:
         """Row-wise Adagrad: one accumulator of mean squares per row, which grows as fast as the native kernel's.
 
         There a tile has all windows that an occurrence of a word is in, and squares the sum of their gradients. Here
@@ -168,29 +190,26 @@ class Optimiser:
         """
         ids, gradient = step.windows.texts.ids, step.gradients.embeddings
         uses = step.windows.texts.counts().clamp(min=1)
-        parts = min(batch.stride, step.windows.mask.shape[1] + 1)
-        square = gradient.square().mean(1) * (parts * (tiles + uses - 1) / (tiles * uses))
+        square = gradient.square().mean(1) * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
         squares = self.squares.index_select(0, ids) + square
         moved = gradient * (-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
         return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]
 
-    def _adam(
-        self, gradients: list[Tensor], centres: int, tiles: int, rate: Tensor
-    ) -> tuple[Tensor, list[_Change]]:
+    def _adam(self, gradients: list[Tensor], pace: Pace, rate: Tensor) -> tuple[Tensor, list[_Change]]:
         """Adam on the mean gradient per centre: the weights afterwards, and the changes of the moments.
 
         A step for several tiles forgets as much as theirs, and goes as far as they would in random directions.
         """
-        betas = [beta**tiles for beta in ADAM_BETAS]
-        gradient = torch.cat([part.flatten() for part in gradients]).to(self.first.dtype) / centres
-        first = self.first.lerp(gradient, 1 - betas[0])
-        second = self.second.lerp(gradient.square(), 1 - betas[1])
         # 1 - beta^t, without losing digits in single precision
-        steps = (self.steps + tiles).to(first.dtype)
+        newest, newest_second = (-(pace.tiles * math.log(beta)).expm1() for beta in ADAM_BETAS)
+        steps = self.steps + pace.tiles
         so_far, so_far_second = (-(steps * math.log(beta)).expm1() for beta in ADAM_BETAS)
+        gradient = torch.cat([part.flatten() for part in gradients]).to(self.first.dtype) / pace.centres
+        first = self.first.lerp(gradient, newest)
+        second = self.second.lerp(gradient.square(), newest_second)
         before = torch.cat([weight.flatten() for weight in self.tables[FIRST_WEIGHT:]])
         scale = (second / so_far_second).sqrt() + ADAM_EPSILON
-        weights = before - rate * math.sqrt(tiles) / so_far * first / scale
+        weights = before - rate * pace.tiles.sqrt() / so_far * first / scale
         return weights, [_Change(self.first, first), _Change(self.second, second)]
 
     def _write_weights(self, weights: Tensor, finite: Tensor) -> None:

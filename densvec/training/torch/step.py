@@ -94,7 +94,7 @@ class Scores(NamedTuple):
     of_prior: Tensor  # (m, 1|D)
     total: Tensor  # (m, 1) what they are measured in
     known: Tensor  # (m, 1) whether there is such a word
-    scored: slice  # which of the centres these are
+    rows: Tensor  # (k,) which of the centres these are
 
 
 @dataclass(frozen=True)
@@ -198,16 +198,18 @@ class Model:
             .detach()
         )
         exist = beyond.exist[:, :, None]
-        of_prior = ((there - rows.prior_means[beyond.scored, None].detach()).square() * exist).sum(1)
-        of_posterior = ((there - mean[beyond.scored, None].detach()).square() * exist).sum(1)
+        of_prior = (
+            (there - rows.prior_means.index_select(0, beyond.rows)[:, None].detach()).square() * exist
+        ).sum(1)
+        of_posterior = ((there - mean.index_select(0, beyond.rows)[:, None].detach()).square() * exist).sum(1)
         total = of_prior.mean(1, keepdim=True)
         if rows.log_variances.shape[1] == 1:
             of_prior, of_posterior = total, of_posterior.mean(1, keepdim=True)
         known = total > 0
-        return Scores(of_posterior, of_prior, torch.where(known, total, 1), known, beyond.scored)
+        return Scores(of_posterior, of_prior, torch.where(known, total, 1), known, beyond.rows)
 
     def score(self, scores: Scores, gain: Tensor) -> Tensor:
         """Return what a narrowing encoder's variances learn from; it is not part of the reported loss."""
-        gain = gain[scores.scored]
+        gain = gain.index_select(0, scores.rows)
         parts = (scores.of_posterior * (1 + gain) - scores.of_prior * gain.log1p()) / scores.total
         return torch.where(scores.known, parts, 0).sum()

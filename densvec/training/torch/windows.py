@@ -36,7 +36,7 @@ class Beyond(NamedTuple):
 
     ids: Tensor  # (k, 2)
     exist: Tensor  # (k, 2)
-    scored: slice  # which of the centres these are
+    rows: Tensor  # (k,) which of the centres these are
 
 
 def windows(batch: Minibatch, *, paired: bool) -> Windows:
@@ -73,7 +73,8 @@ def beyond(batch: Minibatch) -> Beyond:
     places = torch.stack((here - radii - 1, here + radii + 1), 1)
     start, stop = _sentences(batch, here)
     exist = (places >= start) & (places < stop) & (radii > 0)[:, None]
-    return Beyond(tokens[places.clamp(0, len(tokens) - 1)], exist, batch.scored)
+    rows = (here - batch.first).div(batch.stride, rounding_mode="floor")
+    return Beyond(tokens[places.clamp(0, len(tokens) - 1)], exist, rows)
 
 
 def _sentences(batch: Minibatch, here: Tensor) -> tuple[Tensor, Tensor]:
