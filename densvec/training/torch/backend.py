@@ -135,11 +135,13 @@ class TorchBackend(Backend):
         for batch in self._to_device(Minibatches(len(self.tables.means)).of([chunk])):
             step = self._differentiate(*self._windows(batch))
             sums = add_up(step, *step.losses.loss.new_tensor([1.0, 1.0, 0.0]))
-            words, texts = step.windows.words.ids.cpu(), step.windows.texts.ids.cpu()
-            log_variances = (sums.slopes * step.rows.fisher).cpu()
-            np.add.at(dense["means"], words, sums.means.cpu())
-            np.add.at(dense["log_variances"], words, log_variances)
-            np.add.at(dense["embeddings"], texts, step.gradients.embeddings.cpu())
+            words, texts = step.windows.words.ids, step.windows.texts.ids
+            for name, ids, gradient in (
+                ("means", words, sums.means),
+                ("log_variances", words, sums.slopes * step.rows.fisher),
+                ("embeddings", texts, step.gradients.embeddings),
+            ):
+                np.add.at(dense[name], ids.cpu().numpy(), gradient.cpu().numpy())
             for name, gradient in zip(Tables._fields[FIRST_WEIGHT:], step.gradients.weights, strict=True):
                 dense[name] = gradient.cpu().numpy()
             loss, hinge, kl = (float(value) for value in step.losses)
