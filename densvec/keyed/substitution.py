@@ -105,10 +105,8 @@ class Substitution(Lookup):
 
         The posteriors are a batch, or one.
         """
-        sought, familiarity = (
-            self._emphasised(words, posteriors, emphasis),
-            self._familiarity(frequency),
-        )
+        sought = self._emphasised(words, posteriors, emphasis)
+        familiarity = self._familiarity(frequency)
         if sought.mean.ndim == 1:
             scores = self._whole.most_similar(sought, metric="kl", topn=None)
             return [self._best(scores, sought, familiarity, words[0], contexts[0], topn, exclude_inflections)]
