@@ -240,7 +240,7 @@ class BayesianSkipGramTransformer(_TextFeatures):
         min_count: int = 5,
         epochs: int = 5,
         alpha: float = 0.025,
-        sample: float = 1e-4,
+        sample: float | str = "auto",
         negative: int = 20,
         covariance: str = "spherical",
         features: str = "means",

@@ -26,7 +26,7 @@ class Prediction(Lookup):
         context_words_list: Sequence[str | int],
         topn: int = 10,
         *,
-        sample: float = 1e-4,
+        sample: float | None = None,
         average: bool = True,
     ) -> Found | None:
         """Return the words that a context suggests, most probable first.
@@ -45,7 +45,8 @@ class Prediction(Lookup):
         topn : int, optional
             How many words to return.
         sample : float, optional
-            Threshold above which frequent words were thinned in training; only used with an encoder.
+            Threshold above which frequent words were thinned in training; only used with an encoder. By default the
+            probabilities of being kept that the words came with, or 1e-4 where there are none.
         average : bool, optional
             Whether to take the mean of the vectors around a word, or their sum; only used with context vectors.
 
@@ -83,12 +84,15 @@ class Prediction(Lookup):
         best = np.argsort(-probabilities, kind="stable")[:topn]
         return [(self.index_to_key[i], float(probabilities[i])) for i in best]
 
-    def _posterior_scores(self, known: list[int], sample: float) -> Floats:
+    def _posterior_scores(self, known: list[int], sample: float | None) -> Floats:
         """Return log p(w | context) of every word, up to a constant, from the posteriors of all words."""
         assert self.encoder is not None
         means, log_variances, words = self.vectors, self._known_log_variances(), len(self)
         offsets = np.arange(words + 1) * len(known)
-        keep = keep_probabilities(self.expandos["count"], sample)
+        if sample is None and "keep" in self.expandos:
+            keep = self.expandos["keep"].astype(np.float64)
+        else:
+            keep = keep_probabilities(self.expandos["count"], 1e-4 if sample is None else sample)
         weights = np.tile(keep[known], words) if self.encoder.reading.thinned else None
         inferred = self.encoder.posteriors(
             np.arange(words), known * words, offsets, (means, log_variances), weights
