@@ -41,15 +41,19 @@ settings.register_profile("densvec", deadline=None)  # how long an example takes
 settings.load_profile("densvec")
 
 
+TORCH = {"torch", "gpu_training", "docs/howto/gpu.md"}
+"""Parameters of tests that need torch: the backend, an example, a page."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the cases of a backend that is not installed."""
+    """Skip the cases that need torch where it is not installed."""
     if find_spec("torch") is not None:
         return
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         given = list(parameters.values())
         given += [setting for value in given if isinstance(value, dict) for setting in value.values()]
-        if any(isinstance(value, str) and value == "torch" for value in given):
+        if any(isinstance(value, str) and value in TORCH for value in given):
             item.add_marker(pytest.mark.skip(reason="torch is not installed"))
 
 

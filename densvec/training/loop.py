@@ -256,6 +256,8 @@ class _Prepared:
 
 _loops: weakref.WeakSet[Loop] = weakref.WeakSet()
 _held: list[Gate] = []
+_listing = threading.RLock()  # a signal's handler may fork, too
+"""Held while the process's libraries are listed: a child forked in the meantime could never list or load any."""
 
 
 def _before_fork() -> None:
@@ -263,14 +265,17 @@ def _before_fork() -> None:
         for loop in list(_loops):
             loop.gate.hold()
             _held.append(loop.gate)
+        _listing.acquire()
 
 
 def _after_fork_in_parent() -> None:
+    _listing.release()
     while _held:
         _held.pop().release()
 
 
 def _after_fork_in_child() -> None:
+    _listing.release()
     _held.clear()
     for loop in list(_loops):
         loop.gate = Gate()
@@ -300,6 +305,7 @@ def thread_limits(backend: Backend, workers: int) -> Iterator[None]:
     if backend.concurrent:
         from threadpoolctl import threadpool_limits
 
-        limits = threadpool_limits(1, user_api="blas")
+        with _listing:
+            limits = threadpool_limits(1, user_api="blas")
     with limits:
         yield

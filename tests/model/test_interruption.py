@@ -176,6 +176,32 @@ def test_a_forked_child_can_save_and_train_on(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_fork_waits_until_the_libraries_are_listed(tmp_path):
+    """The loader is locked while a run looks for BLAS: a child forked then would wait for ever."""
+    script = """
+    import warnings
+    import threadpoolctl
+    warnings.simplefilter("ignore", DeprecationWarning)
+    limits, listing, listed = threadpoolctl.threadpool_limits, threading.Event(), threading.Event()
+    def slow(*args, **options):
+        listing.set()
+        time.sleep(0.5)
+        made = limits(*args, **options)
+        listed.set()
+        return made
+    threadpoolctl.threadpool_limits = slow
+    model = make(epochs=10000)
+    threading.Thread(target=train_quietly, args=(model,), daemon=True).start()
+    listing.wait()
+    if (child := os.fork()) == 0:
+        os._exit(7 if listed.is_set() else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    os._exit(0 if not sys.stdout.flush() else 1)
+    """
+    assert run(script, tmp_path) == ["7"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_child_that_another_thread_forked_finds_a_model_that_nobody_trains(tmp_path):
     script = """
     import warnings
