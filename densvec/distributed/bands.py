@@ -12,7 +12,7 @@ __all__ = ["first_band", "slices"]
 
 #: Rows that are exchanged in every round, and of every further band: the least, with as few words between two rounds,
 #: and the most.
-LEAST, LEAST_WORDS, MOST = 1024, 10_000, 8192
+LEAST, LEAST_WORDS, MOST = 1024, 6250, 8192
 
 
 def first_band(words: int) -> int:
@@ -24,7 +24,7 @@ def first_band(words: int) -> int:
     Examples
     --------
     >>> [first_band(words) for words in (5_000, 10_000, 20_000, 50_000, 1_000_000)]
-    [1024, 1024, 2048, 4096, 8192]
+    [1024, 1024, 2048, 8192, 8192]
     """
     band = LEAST
     while band < MOST and 2 * band * LEAST_WORDS <= LEAST * words:

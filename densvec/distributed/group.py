@@ -27,7 +27,7 @@ class Settings:
     """What `densvec.distributed.init` was told, or the defaults."""
 
     timeout: float = 600.0
-    exchange_words: int = 10_000
+    exchange_words: int = 50_000
 
 
 settings = Settings()

@@ -32,4 +32,4 @@ def test_a_round_grows_with_the_logarithm_of_the_vocabulary(rows, number):
 @given(words=st.integers(1, 10**9), more=st.integers(0, 10**9))
 def test_early_rounds_have_fewer_rows(words, more):
     assert 1024 <= first_band(words) <= first_band(words + more) <= 8192
-    assert first_band(words) * 10_000 <= 1024 * max(words, 10_000)
+    assert first_band(words) * 6250 <= 1024 * max(words, 6250)
