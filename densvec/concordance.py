@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,12 +118,14 @@ def occurrences(
 def sample_occurrences(
     corpus: Corpus,
     words: Iterable[str],
-    max_occurrences: int | None = None,
+    max_occurrences: int | Mapping[str, int] | None = None,
     *,
     seed: int = 0,
     show_progress: bool | None = False,
 ) -> dict[str, list[Occurrence]]:
     """Find the occurrences of several words in one pass, as :func:`occurrences` does for one.
+
+    A mapping as `max_occurrences` says of each word how many to keep at most.
 
     Examples
     --------
@@ -131,9 +133,12 @@ def sample_occurrences(
     >>> {word: len(items) for word, items in found.items()}
     {'kiwi': 1, 'ripe': 1, 'owl': 0}
     """
-    if max_occurrences is not None and max_occurrences < 1:
-        raise ValueError(f"max_occurrences={max_occurrences}: give at least 1, or None for all")
     kept: dict[str, list[tuple[int, Occurrence]]] = {word: [] for word in words}
+    if not isinstance(max_occurrences, Mapping):
+        max_occurrences = {} if max_occurrences is None else dict.fromkeys(kept, max_occurrences)
+    for limit in max_occurrences.values():
+        if limit < 1:
+            raise ValueError(f"max_occurrences={limit}: give at least 1, or None for all")
     seen = dict.fromkeys(kept, 0)
     dice = {word: random.Random(f"{seed} {word}") for word in kept}  # independent of the other words
     wanted = frozenset(kept)
@@ -151,11 +156,12 @@ def sample_occurrences(
             number = seen[token]
             seen[token] += 1
             items = kept[token]
-            if max_occurrences is None or len(items) < max_occurrences:
+            limit = max_occurrences.get(token, len(items) + 1)
+            if len(items) < limit:
                 items.append((number, Occurrence(sentence, position)))
             else:
                 place = dice[token].randrange(number + 1)
-                if place < max_occurrences:
+                if place < limit:
                     items[place] = (number, Occurrence(sentence, position))
     return {
         word: [item for _, item in sorted(items, key=lambda pair: pair[0])] for word, items in kept.items()

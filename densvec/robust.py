@@ -70,6 +70,11 @@ class Expectation:
         scores: Floats = (raw - self._middle) / self._unit
         return scores
 
+    def excess(self, features: Sequence[Floats], values: Floats) -> Floats:
+        """Return by how much values exceed the usual."""
+        excess: Floats = values - self._terms(features) @ self._level
+        return excess
+
     def _terms(self, features: Sequence[Floats]) -> Floats:
         """Return the terms of the polynomial, one column each."""
         scaled = [

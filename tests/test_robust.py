@@ -55,3 +55,11 @@ def test_few_values_are_enough_for_scores(count):
 def test_without_any_spread_nothing_is_unusual():
     feature = np.linspace(0.0, 1.0, 100)
     assert not Expectation([feature], np.ones(100)).scores([feature], np.full(100, 5.0)).any()
+
+
+def test_the_excess_is_what_exceeds_the_usual():
+    rng = np.random.default_rng(5)
+    size = rng.normal(size=2000)
+    usual = Expectation([size], 2 * size + 1 + 0.1 * rng.normal(size=2000))
+    asked = np.array([-1.0, 0.0, 2.0])
+    assert np.allclose(usual.excess([asked], 2 * asked + 4), 3, atol=0.05)
