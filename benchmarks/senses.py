@@ -1,9 +1,9 @@
 """Merged words: how often is the number of senses right, and do clusters agree with the words that were merged.
 
 The model must be trained on the merged text, in which pairs or triples of words were replaced by one token; the
-original text has the same lines and tokens. Merged words have two or three senses; as many others of like frequency
-serve as controls with one. Clustered in the same way are the posteriors, averages of the context words' means, and, if
-gensim's vectors of the merged text are given (.npz with the arrays `words` and `vectors`), averages of those.
+original text has the same lines and tokens. Merged words have two or three senses; others of like frequency serve as
+controls with one. Clustered in the same way are the surroundings of occurrences, averages of the context words' means,
+and, if gensim's vectors of the merged text are given (.npz with the arrays `words` and `vectors`), averages of those.
 
     python -m benchmarks.senses MODEL MERGED ORIGINAL --lines 100000 --gensim GENSIM.npz
 """
@@ -19,10 +19,15 @@ import numpy as np
 from densvec import KeyedDensities
 from densvec.concordance import Occurrence, sample_occurrences
 from densvec.evaluation import adjusted_rand_index
-from densvec.evaluation.clusters import kmeans
 from densvec.evaluation.occurrences import Occurrence as Context
 from densvec.evaluation.occurrences import Reader
-from densvec.keyed.senses import Usual, induce
+from densvec.keyed.sense_count import Usual, induce, nearness
+from densvec.keyed.sense_space import mixture
+from densvec.keyed.surroundings import Surroundings
+
+Reading = Callable[[str, list[Occurrence]], np.ndarray]
+COMPARED = 60
+"""Other words, as `wv.senses` has them, whose occurrences are all looked at."""
 
 
 def v_measure(truth: np.ndarray, labels: np.ndarray) -> float:
@@ -47,7 +52,10 @@ def main() -> None:
     parser.add_argument("original")
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--occurrences", type=int, default=300)
-    parser.add_argument("--controls", type=int, default=150)
+    parser.add_argument("--controls", type=int, default=60, help="unmerged words to ask about")
+    parser.add_argument("--others", type=int, default=300, help="words to compare with")
+    parser.add_argument("--fit", action="store_true", help="fit the weights of the rule to these words")
+    parser.add_argument("--verbose", action="store_true", help="print the number found for each word")
     parser.add_argument("--gensim", help="gensim's vectors of the merged text, .npz")
     parser.add_argument(
         "--part", choices=["all", "even", "odd"], default="all", help="every merged word, or every other one"
@@ -63,36 +71,65 @@ def main() -> None:
                 senses.setdefault(m, set()).add(o)
     merged = sorted(senses)
     merged = {"all": merged, "even": merged[0::2], "odd": merged[1::2]}[args.part]
-    chosen = controls(wv, senses, args.controls)
+    chosen = controls(wv, senses, args.controls + args.others)
     found = sample_occurrences([x for x, _ in pairs], [*merged, *chosen], args.occurrences)
     original = {id(x): y for x, y in pairs}
     truth = {
         word: np.array([original[id(each.tokens)][each.position] for each in items])
         for word, items in found.items()
     }
-    readers = {
-        "posteriors": lambda items: posteriors(wv, items),
-        "averages of the model's means": averages(Reader(wv)),
+    enough = [word for word in (*merged, *chosen) if len(found[word]) >= 40]
+    around = Surroundings(wv)
+    readers: dict[str, tuple[KeyedDensities, Reading]] = {
+        "surroundings": (wv, around),
+        "averages of the model's means": (wv, averages(Reader(wv))),
     }
     if args.gensim:
-        readers["averages of gensim's vectors"] = averages(Reader(of_gensim(args.gensim, wv)))
-    for name, read in readers.items():
-        points = {word: read(items) for word, items in found.items() if len(items) >= 40}
-        usable = [word for word in chosen if word in points]
-        tested, others = usable[: len(merged)], usable[len(merged) :]
-        usual = Usual([points[word] for word in others])
-        numbers: dict[int, list[int]] = {1: [len(np.unique(induce(points[word], usual))) for word in tested]}
+        theirs = of_gensim(args.gensim, wv)
+        readers["averages of gensim's vectors"] = theirs, averages(Reader(theirs))
+    tested = [word for word in chosen[: args.controls] if word in enough]
+    others = [word for word in chosen[args.controls :] if word in enough]
+    counts = {word: float(wv.get_vecattr(word, "count")) for word in enough}
+    for name, (vectors, read) in readers.items():
+        points = {
+            word: read(
+                word, found[word][:: max(1, len(found[word]) // 50) if word in others[COMPARED:] else 1]
+            )
+            for word in (*others, *tested, *(w for w in merged if w in enough))
+        }
+        near = dict(zip(enough, nearness(vectors, enough), strict=True))
+        usual = Usual(
+            [points[word] for word in others],
+            np.array([near[word] for word in others]),
+            np.array([counts[word] for word in others]),
+            compared=COMPARED,
+        )
         print(f"{name}:")
+        if args.fit:
+            fit(
+                {
+                    word: usual.scores(points[word], near[word], counts[word])
+                    for word in (*tested, *(w for w in merged if w in enough))
+                },
+                {word: len(senses.get(word, [word])) for word in points},
+            )
+        numbers: dict[int, list[int]] = {}
         scores: dict[int, list[tuple[float, float, float]]] = {}
-        for word in (w for w in merged if w in points):
-            labels = induce(points[word], usual)
-            size = len(senses[word])
+        for word in (*tested, *(w for w in merged if w in enough)):
+            labels, _ = induce(points[word], usual, near=near[word], count=counts[word])
+            size = len(senses.get(word, [word]))
             numbers.setdefault(size, []).append(len(np.unique(labels)))
+            if args.verbose:
+                print(f"    {word}: {numbers[size][-1]}")
+            if size == 1:
+                continue
+            assert usual.space is not None
+            given = mixture(usual.space(points[word]), size, usual.space.between).labels
             scores.setdefault(size, []).append(
                 (
                     adjusted_rand_index(truth[word], labels),
                     v_measure(truth[word], labels),
-                    adjusted_rand_index(truth[word], kmeans(points[word], size)),
+                    adjusted_rand_index(truth[word], given),
                 )
             )
         for size, values in sorted(scores.items()):
@@ -100,13 +137,36 @@ def main() -> None:
             print(
                 f"  {len(values)} of {size} words: ARI {ari:.3f}, V {v:.3f}, ARI with the number given {given:.3f}"
             )
-        right = {size: np.mean(np.array(found) == size) for size, found in numbers.items()}
-        several = {size: np.mean(np.array(found) > 1) for size, found in numbers.items() if size > 1}
+        table = {
+            size: ", ".join(f"{np.mean(np.array(counted) == k):.2f}" for k in (1, 2, 3))
+            for size, counted in sorted(numbers.items())
+        }
+        right = {size: float(np.mean(np.array(counted) == size)) for size, counted in numbers.items()}
+        for size, row in table.items():
+            print(f"  {len(numbers[size])} words with {size} senses: one, two, three found in {row}")
+        print(f"  number right, balanced: {np.mean(list(right.values())):.2f}", flush=True)
+
+
+def fit(scores: dict[str, np.ndarray], sizes: dict[str, int]) -> None:
+    """Print the weights of the rule for the number of senses: two logistic regressions of balanced classes."""
+    for name, low, high in (("_SEVERAL", (1,), (2, 3)), ("_MORE", (2,), (3,))):
+        words = [word for word in scores if sizes[word] in (*low, *high)]
+        terms = np.array([[1.0, *scores[word]] for word in words])
+        truth = np.array([float(sizes[word] in high) for word in words])
+        shares = {size: np.mean([sizes[word] == size for word in words]) for size in (*low, *high)}
+        weights = np.array([1 / shares[sizes[word]] for word in words])
+        weights[truth > 0] *= 1 / len(high)
+        penalty = np.diag([0.0, 0.04, 0.04, 0.04, 1.0, 1.0])  # logarithms vary less than scores
+        solution = np.zeros(terms.shape[1])
+        for _ in range(50):
+            odds = 1 / (1 + np.exp(-terms @ solution))
+            slope = terms.T @ (weights * (truth - odds)) - penalty @ solution
+            curve = (terms * (weights * odds * (1 - odds))[:, None]).T @ terms + penalty
+            solution += np.linalg.solve(curve, slope)
+        guesses = terms @ solution > 0
         print(
-            f"  number right: {', '.join(f'{share:.2f} of {size}' for size, share in sorted(right.items()))}; "
-            f"balanced {np.mean(list(right.values())):.2f}; more than one found in "
-            f"{', '.join(f'{share:.2f} of {size}' for size, share in sorted(several.items()))}",
-            flush=True,
+            f"{name} = np.array({solution.round(2).tolist()}); right of the others "
+            f"{np.mean(~guesses[truth == 0]):.2f}, of those {np.mean(guesses[truth == 1]):.2f}"
         )
 
 
@@ -132,21 +192,14 @@ def of_gensim(path: str, wv: KeyedDensities) -> KeyedDensities:
     return KeyedDensities.from_arrays(names, vectors[known], attributes={"count": counts}, window=wv.window)
 
 
-def posteriors(wv: KeyedDensities, items: list[Occurrence]) -> np.ndarray:
-    """Return the means of the posteriors."""
-    return wv.infer_posteriors([(each.word, each.tokens, each.position) for each in items]).mean.astype(
-        np.float64
-    )
-
-
-def averages(reader: Reader) -> Callable[[list[Occurrence]], np.ndarray]:
+def averages(reader: Reader) -> Reading:
     """Return a function that averages the means of the words around."""
     index = reader.lexicon.key_to_index
 
     def rows(tokens: Sequence[str]) -> list[int]:
         return [index[token] for token in tokens if token in index]
 
-    def read(items: list[Occurrence]) -> np.ndarray:
+    def read(word: str, items: list[Occurrence]) -> np.ndarray:
         # The word itself does not count, so its row does not matter.
         return reader.context_means(
             [

@@ -18,9 +18,10 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "the senses of a word in a corpus"
 DESCRIPTION = """\
-Find the occurrences of a word in a corpus, infer what it means in each, and cluster these meanings. A word has
-several senses if its occurrences vary more than those of other words of like frequency. Each sense is printed with
-its share, the words that distinguish it from the others, and typical occurrences."""
+Find the occurrences of a word in a corpus and cluster them by what stands around them. A word has several senses,
+up to three, if it is less near to others than words of like frequency are, and if several senses explain its
+occurrences better. Each sense is printed with its share, the words that distinguish it from the others, and
+typical occurrences."""
 EPILOG = """\
 examples:
   densvec senses model.dv corpus.txt bank
@@ -41,7 +42,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         help="occurrences to sample (default: 1000)",
     )
     parser.add_argument(
-        "--max-senses", type=positive, default=8, metavar="N", help="the most senses to find (default: 8)"
+        "--max-senses", type=positive, default=3, metavar="N", help="the most senses to find (default: 3)"
     )
     parser.add_argument(
         "-n", "--topn", type=positive, default=8, metavar="N", help="words per sense (default: 8)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -12,27 +12,22 @@ from densvec.concordance import Corpus, Occurrence, sample_occurrences
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
 from densvec.keyed.search import Found
+from densvec.keyed.sense_count import Usual, induce, nearness
+from densvec.keyed.surroundings import Surroundings
 from densvec.types import Floats, Integers
 
 __all__ = [
     "Sense",
     "Senses",
     "SensesOfWords",
-    "Usual",
     "density_of_all",
-    "induce",
-    "main_spread",
-    "split_in_two",
 ]
 
-_CONTROLS = 60
-"""How many words of like frequency to compare with: their occurrences show how much any word's vary."""
+_OTHERS, _OCCURRENCES = 300, 50
+"""How many words of like frequency to compare with, and in how many occurrences: they show how words differ."""
 
-_COMPARED = 200
-"""The most occurrences of a word that are looked at to see how much they vary."""
-
-_FEWEST = 10
-"""A sense has at least this many occurrences."""
+_COMPARED, _MANY = 60, 300
+"""How many of them are looked at in more occurrences, and in how many: they show how far one word falls apart."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +78,14 @@ class Senses(Sequence[Sense]):
 
     def __init__(
         self,
-        wv: Any,
         word: str,
         senses: list[Sense],
         occurrences: list[Occurrence],
         labels: Integers,
         posteriors: Gaussian,
+        locate: Callable[[Occurrence], int] | None = None,
     ) -> None:
-        self._wv = wv
+        self._locate = locate
         self.word = word
         self._senses = senses
         self.occurrences = occurrences
@@ -128,10 +123,8 @@ class Senses(Sequence[Sense]):
                     f"{self.word!r} is not in the sentence {' '.join(tokens)[:60]!r}: give its position"
                 )
             position = tokens.index(self.word)
-        posterior = self._wv.infer_posteriors([(self.word, tokens, position)])
-        centres = np.array([sense.density.mean for sense in self._senses], dtype=np.float64)
-        points = np.asarray(posterior.mean, dtype=np.float64)
-        return self._senses[int(((points - centres) ** 2).sum(axis=1).argmin())]
+        number = 0 if self._locate is None else self._locate(Occurrence(tokens, position))
+        return self._senses[number]
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self._senses))
@@ -155,8 +148,8 @@ class SensesOfWords(Lookup):
         corpus: Corpus,
         max_occurrences: int = 1000,
         *,
-        max_senses: int = 8,
-        significance: float = 0.2,
+        max_senses: int = 3,
+        significance: float = 0.5,
         topn: int = 8,
         examples: int = 3,
         seed: int = 0,
@@ -164,9 +157,12 @@ class SensesOfWords(Lookup):
     ) -> Senses:
         """Find the senses of a word in a corpus, and how many there are.
 
-        The word's occurrences are sampled and their posteriors inferred. They are split in two if they vary along
-        one direction more than those of other words of like frequency do (at most the share `significance` of those
-        varies as much), and the parts are split again in the same way, compared with parts of those words.
+        The word's occurrences are sampled, and described by their surroundings: what the encoder makes of them, the
+        means of the words around, and the words right beside. In a space in which other words of like frequency
+        differ most from each other and least from themselves, they are clustered by mixtures of Gaussians. The
+        number of senses, one to three, follows from how near the word is to others (one with several senses lies
+        between them) and from how much better several senses explain its occurrences than one does, both
+        compared with what is usual for the other words.
 
         Parameters
         ----------
@@ -177,9 +173,9 @@ class SensesOfWords(Lookup):
         max_occurrences : int, optional
             The most occurrences to sample.
         max_senses : int, optional
-            The most senses to find.
+            The most senses to find; more than three are never found.
         significance : float, optional
-            How certain a split must be: the smaller, the fewer senses.
+            How doubtful a further sense may be, from 0 to 1: the smaller, the fewer senses.
         topn : int, optional
             How many nearest words to list for each sense.
         examples : int, optional
@@ -212,9 +208,10 @@ class SensesOfWords(Lookup):
         """
         whole = self._whole
         self.get_index(word)
-        controls = self._controls(word, seed)
+        others = self._others(word, seed)
+        limits = {other: _MANY if place < _COMPARED else _OCCURRENCES for place, other in enumerate(others)}
         found = sample_occurrences(
-            corpus, [word, *controls], max_occurrences, seed=seed, show_progress=show_progress
+            corpus, [word, *others], limits | {word: max_occurrences}, seed=seed, show_progress=show_progress
         )
         items = found.pop(word)
         if not items:
@@ -223,31 +220,50 @@ class SensesOfWords(Lookup):
                 "another corpus"
             )
         posteriors = whole.infer_posteriors([(word, each.tokens, each.position) for each in items])
-        points = posteriors.mean.astype(np.float64)
-        others = [
-            whole.infer_posteriors(
-                [
-                    (other, each.tokens, each.position)
-                    for each in (theirs[i] for i in _evenly(len(theirs), _COMPARED))
-                ]
-            )
-            for other, theirs in found.items()
-            if len(theirs) >= 2 * _FEWEST
-        ]
-        usual = Usual([batch.mean.astype(np.float64) for batch in others], seed)
-        labels = induce(points, usual, max_senses, significance, seed)
-        return self._described(word, items, labels, posteriors, topn, examples)
+        around = Surroundings(whole)
+        counts = np.asarray(self.expandos.get("count", np.ones(len(self))), dtype=np.float64)
+        usual = Usual(
+            [around(other, found[other]) for other in others],
+            nearness(whole, others),
+            counts[whole._rows(others)],
+            compared=_COMPARED,
+            seed=seed,
+        )
+        points = around(word, items)
+        labels, mixed = induce(
+            points,
+            usual,
+            max_senses,
+            significance,
+            seed,
+            near=nearness(whole, [word])[0],
+            count=float(counts[self.get_index(word)]),
+        )
+        order = np.argsort(-np.bincount(labels), kind="stable")
+        labels = np.argsort(order)[labels]
+        if mixed is None or usual.space is None:
+            centres = points.mean(axis=0, keepdims=True)
+            return self._described(word, items, labels, posteriors, points, centres, None, topn, examples)
+        space, mixed = usual.space, mixed.ordered(order)
 
-    def _controls(self, word: str, seed: int) -> list[str]:
+        def locate(occurrence: Occurrence) -> int:
+            return int(mixed.most_likely(space(around(word, [occurrence])))[0])
+
+        return self._described(
+            word, items, labels, posteriors, space(points), mixed.centres, locate, topn, examples
+        )
+
+    def _others(self, word: str, seed: int) -> list[str]:
         """Return words of about the same frequency, which are neighbours in the order of the rows."""
         row = self.get_index(word)
+        reach = max(4 * _OTHERS, row // 2)
         names = [
             key
-            for key in self.index_to_key[max(0, row - 400) : row + 400]
+            for key in self.index_to_key[max(0, row - reach) : row + reach]
             if key != word and isinstance(key, str) and key.isalpha()
         ]
         rng = np.random.default_rng(seed)
-        return [names[i] for i in rng.permutation(len(names))[:_CONTROLS]]
+        return [names[i] for i in rng.permutation(len(names))[:_OTHERS]]
 
     def _described(
         self,
@@ -255,16 +271,17 @@ class SensesOfWords(Lookup):
         items: list[Occurrence],
         labels: Integers,
         posteriors: Gaussian,
+        points: Floats,
+        centres: Floats,
+        locate: Callable[[Occurrence], int] | None,
         topn: int,
         examples: int,
     ) -> Senses:
-        """Put clusters in the order of their size and say what they are."""
-        sizes = np.bincount(labels)
-        order = np.argsort(-sizes, kind="stable")
-        labels = np.argsort(order)[labels]
-        points = posteriors.mean.astype(np.float64)
-        centres = np.array([points[labels == i].mean(axis=0) for i in range(len(order))])
-        nearest = self._telling(word, centres, topn)
+        """Say what clusters are, whose centres are given; the largest is the first."""
+        means = posteriors.mean.astype(np.float64)
+        nearest = self._telling(
+            word, np.array([means[labels == i].mean(axis=0) for i in range(len(centres))]), topn
+        )
         senses = []
         for i, centre in enumerate(centres):
             members = np.flatnonzero(labels == i)
@@ -278,7 +295,7 @@ class SensesOfWords(Lookup):
                     break
             share = len(members) / len(labels)
             senses.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
-        return Senses(self._whole, word, senses, items, labels, posteriors)
+        return Senses(word, senses, items, labels, posteriors, locate)
 
     def _telling(self, word: str, centres: Floats, topn: int) -> list[Found]:
         """Return for each sense the words that are near it and nearer than to the other senses."""
@@ -295,21 +312,6 @@ class SensesOfWords(Lookup):
         return found
 
 
-def main_spread(points: Floats) -> float:
-    """Return the variance of points along the direction in which they vary most.
-
-    Examples
-    --------
-    >>> line = np.linspace(-1.0, 1.0, 101)[:, None] * [3.0, 4.0]
-    >>> round(main_spread(line), 1)
-    8.5
-    """
-    if len(points) < 2:
-        return 0.0
-    centred = points - points.mean(axis=0)
-    return float(np.linalg.eigvalsh(centred.T @ centred)[-1] / len(points))
-
-
 def density_of_all(posteriors: Gaussian) -> Gaussian:
     """Return the density of many posteriors: the mean of their means, and how far these spread with their variances.
 
@@ -324,86 +326,3 @@ def density_of_all(posteriors: Gaussian) -> Gaussian:
     variance = posteriors.variance.mean(axis=0, dtype=np.float64) + spread
     dtype: Any = posteriors.mean.dtype
     return Gaussian(mean.astype(dtype), variance.astype(dtype))
-
-
-def split_in_two(points: Floats, seed: int = 0) -> Integers:
-    """Return the two halves that points fall apart into best, by k-means: 0 or 1 for each.
-
-    Examples
-    --------
-    >>> labels = split_in_two(np.array([[0.0], [0.1], [5.0], [5.1]]))
-    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
-    True
-    """
-    from densvec.evaluation.clusters import kmeans
-
-    if len(points) < 2:
-        return np.zeros(len(points), dtype=np.int64)
-    return kmeans(points, 2, restarts=5, seed=seed)
-
-
-class Usual:
-    """Words, by their occurrences, that tell how far those of a word fall apart as a rule; and their parts.
-
-    What falls apart is measured by :func:`main_spread`. Fewer points seem to vary more along their main direction
-    than they do, so two words are compared in equally many occurrences.
-
-    Parameters
-    ----------
-    words : list of numpy.ndarray, each (n, D)
-        The occurrences of each word; words that have too few of them to be split are left out.
-    seed : int, optional
-        Of the clustering in parts.
-    """
-
-    def __init__(self, words: Sequence[Floats], seed: int = 0) -> None:
-        self.whole = [_some(points, _COMPARED) for points in words if len(points) >= 2 * _FEWEST]
-        halves = (points[split_in_two(points, seed) == i] for points in self.whole for i in (0, 1))
-        self.parts = [half for half in halves if len(half) >= 2 * _FEWEST]
-
-    def share_beyond(self, points: Floats, *, part: bool) -> float:
-        """Return the share of words, or of their parts, that fall apart at least as far as points do."""
-        points = _some(points, _COMPARED)
-        spreads: dict[int, float] = {}
-        beyond = []
-        for other in self.parts if part else self.whole:
-            size = min(len(points), len(other))
-            if size not in spreads:
-                spreads[size] = main_spread(_some(points, size))
-            beyond.append(main_spread(_some(other, size)) >= spreads[size])
-        return float(np.mean(beyond)) if beyond else 1.0
-
-
-def _evenly(length: int, count: int) -> Integers:
-    """Return at most `count` places among `length`, evenly spaced."""
-    return np.linspace(0, length - 1, min(length, count)).astype(np.int64)
-
-
-def _some(points: Floats, count: int) -> Floats:
-    """Return at most `count` of the points, evenly spaced among them."""
-    return points[_evenly(len(points), count)]
-
-
-def induce(points: Floats, usual: Usual, most: int = 8, significance: float = 0.2, seed: int = 0) -> Integers:
-    """Return the sense of each point: points are split in two as long as a part falls apart far enough.
-
-    Far enough is further than all but the share `significance` of other words do. Parts are compared with parts
-    of other words; there are more of them, so more chances to be wrong, and a sixteenth of that share is allowed.
-    """
-    labels = np.zeros(len(points), dtype=np.int64)
-    waiting, number = [0], 1
-    while waiting and number < most:
-        part = waiting.pop(0)
-        members = np.flatnonzero(labels == part)
-        if len(members) < 2 * _FEWEST:
-            continue
-        is_part = number > 1
-        if usual.share_beyond(points[members], part=is_part) > significance / (16 if is_part else 1):
-            continue
-        halves = split_in_two(points[members], seed)
-        if min(np.bincount(halves, minlength=2)) < _FEWEST:
-            continue
-        labels[members[halves == 1]] = number
-        waiting += [part, number]
-        number += 1
-    return labels

@@ -10,7 +10,6 @@ from densvec.concordance import occurrences, sample_occurrences
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
 from densvec.evaluation import adjusted_rand_index
-from densvec.keyed.senses import Usual, induce, main_spread
 
 
 @pytest.fixture(scope="module")
@@ -79,41 +78,6 @@ def test_errors_say_what_to_do(language, wv):
         wv.senses("owl", [["the", "owl", "hoots"]]).assign("no bird here")
 
 
-def clouds(rng, number, count=80, distance=4.0):
-    """Return points about `number` centres that are equally far from each other."""
-    centres = np.eye(5)[:number] * distance
-    return np.concatenate([rng.normal(size=(count, 5)) + centre for centre in centres])
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_clouds_are_counted_and_told_apart(number):
-    rng = np.random.default_rng(1)
-    usual = Usual([rng.normal(size=(60, 5)) for _ in range(60)])
-    right = []
-    for _ in range(20):
-        labels = induce(clouds(rng, number), usual, significance=0.05)
-        right.append(len(np.unique(labels)) == number)
-        if right[-1]:
-            assert adjusted_rand_index(labels, np.repeat(np.arange(number), 80)) > 0.9
-    assert np.mean(right) >= 0.8
-
-
-def test_without_other_words_nothing_is_split():
-    rng = np.random.default_rng(1)
-    assert len(np.unique(induce(clouds(rng, 2), Usual([])))) == 1
-
-
-def test_few_occurrences_are_no_reason_to_split():
-    rng = np.random.default_rng(1)
-    usual = Usual([rng.normal(size=(200, 60)) for _ in range(60)])
-    # In many dimensions, a few points vary along their own main direction far more than many do.
-    beyond = [usual.share_beyond(rng.normal(size=(30, 60)), part=False) for _ in range(40)]
-    assert np.mean(beyond) == pytest.approx(0.5, abs=0.15)
-    few = np.array([main_spread(rng.normal(size=(30, 60))) for _ in range(20)])
-    many = np.array([main_spread(rng.normal(size=(200, 60))) for _ in range(20)])
-    assert few.min() > many.max()
-
-
 class TestConcordance:
     def test_files_and_lists_are_read_alike(self, tmp_path, language):
         sentences = [sentence for sentence, _ in zip(language, range(500), strict=False)]
@@ -138,6 +102,12 @@ class TestConcordance:
         corpus = [[str(i), "v", "w"] for i in range(100)]
         both = sample_occurrences(corpus, ["v", "w"], 7)
         assert both["w"] == occurrences(corpus, "w", 7)
+
+    def test_each_word_can_have_its_own_limit(self):
+        corpus = [[str(i), "v", "w"] for i in range(100)]
+        found = sample_occurrences(corpus, ["v", "w"], {"v": 3})
+        assert found["v"] == occurrences(corpus, "v", 3)
+        assert found["w"] == occurrences(corpus, "w")
 
     def test_text_that_is_not_split_is_an_error(self):
         with pytest.raises(TypeError, match="split it into words"):

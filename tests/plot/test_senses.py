@@ -24,7 +24,7 @@ def made_senses(centres, count=40):
         for i in range(len(centres))
     ]
     items = [Occurrence(["kiwi"], 0)] * len(points)
-    return Senses(None, "kiwi", senses, items, labels, Gaussian(points, np.ones((len(points), 1))))
+    return Senses("kiwi", senses, items, labels, Gaussian(points, np.ones((len(points), 1))))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
