@@ -160,7 +160,7 @@ class Model:
         reading = self.reading
         weights = 1 + reading.nearness * (1 - 2 * windows.distances.to(dtype) / (reading.window + 1))
         weights = weights * windows.mask
-        if math.isinf(reading.saturation):
+        if reading.saturation == math.inf:
             return weights, weights.new_ones(1, 1)
         totals = weights.sum(1, keepdim=True)
         scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)

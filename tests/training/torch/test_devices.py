@@ -182,6 +182,17 @@ def test_a_real_device_takes_the_same_steps_as_the_cpu(device, kind):
         np.testing.assert_allclose(array, here._homes[name], rtol=1e-2, atol=1e-3, err_msg=name)
 
 
+def test_a_compiler_sees_a_step_as_one_graph():
+    """What `compile=True` gives to a compiler has no gaps, and computes the same."""
+    plain, traced = make("cpu")[0], make("cpu")[0]
+    traced._update = torch.compile(traced._descend, dynamic=True, fullgraph=True, backend="eager")
+    for seed in range(2):
+        chunk = make_chunk(SENTENCES, window=3, negative=3, seed=seed)
+        assert traced.step(chunk, 0.025) == plain.step(chunk, 0.025)
+    for name, array in traced._homes.items():
+        np.testing.assert_array_equal(array, plain._homes[name], err_msg=name)
+
+
 @pytest.mark.skipif("DENSVEC_COMPILE" not in os.environ, reason="minutes of compiling: set DENSVEC_COMPILE=1")
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_compiled_steps_give_the_same_numbers(device):
