@@ -120,9 +120,8 @@ def spelling(args: argparse.Namespace) -> None:
     for low, high in itertools.pairwise((*BANDS, np.inf)):
         among = (counts >= low) & (counts < high)
         if among.any():
-            print(
-                f"  seen {low} to {high - 1:.0f} times: {among.sum()} words, cosine {cosines[among].mean():.3f}"
-            )
+            upto = f"to {high - 1:.0f} times" if high < np.inf else "times or more"
+            print(f"  seen {low} {upto}: {among.sum()} words, cosine {cosines[among].mean():.3f}")
     whole = wv.with_subwords()
     with open(args.rare, encoding="utf-8") as lines:
         pairs = [(a.lower(), b.lower(), float(score)) for a, b, score in (line.split()[:3] for line in lines)]
