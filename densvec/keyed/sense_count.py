@@ -39,7 +39,7 @@ _LEAST_NEARNESS = 0.01
 _SEVERAL = np.array([-1.36, -7.86, -5.18, 2.77, 0.42, 0.18])
 _MORE = np.array([-0.83, -0.66, -6.72, 4.25, -0.17, 0.39])
 """Log-odds of more than one sense, and of more than two if there are several: a constant, then the weights of the
-word's scores. Fitted on merged words by `python -m benchmarks.senses --fit`."""
+word's scores. Fitted to three sets of merged words together, as `python -m benchmarks.senses --fit` does to one."""
 
 
 def nearness(wv: Any, words: Sequence[str]) -> Floats:
