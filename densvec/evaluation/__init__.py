@@ -5,9 +5,9 @@ or to a text, and returns a typed result that prints as a table and turns into J
 runs the whole suite.
 """
 
+from densvec.clusters import adjusted_rand_index, kmeans
 from densvec.evaluation.analogies import AnalogyResult, AnalogySection, word_analogies
 from densvec.evaluation.bootstrap import Bootstrap, Estimate
-from densvec.evaluation.clusters import adjusted_rand_index, kmeans
 from densvec.evaluation.context import (
     ChangeScore,
     ContextualChangeResult,

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from densvec.clusters import adjusted_rand_index, kmeans
 from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
-from densvec.evaluation.clusters import adjusted_rand_index, kmeans
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.occurrences import Occurrence, Reader
 from densvec.evaluation.results import Result, Row

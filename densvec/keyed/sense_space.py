@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from densvec.evaluation.clusters import kmeans
+from densvec.clusters import kmeans
 from densvec.types import Floats, Integers
 
 __all__ = ["Mixture", "SenseSpace", "mixture"]

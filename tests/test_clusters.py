@@ -1,9 +1,12 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec.evaluation import adjusted_rand_index, kmeans
+from densvec.clusters import adjusted_rand_index, kmeans
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40)
 
@@ -82,3 +85,11 @@ def test_kmeans_of_equal_points_and_of_too_many_clusters():
     assert len(set(kmeans(np.arange(3.0)[:, None], 3))) == 3
     with pytest.raises(ValueError, match="clusters=4 must be between 1 and the number of points, 3"):
         kmeans(np.ones((3, 2)), 4)
+
+
+@pytest.mark.parametrize("module", ["densvec.evaluation", "densvec.keyed", "densvec.clusters"])
+def test_rooms_can_be_imported_in_any_order(module):
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {module}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec.evaluation.lexicon import FloatArray, IntArray
+from densvec.types import Floats, Indices
 
 __all__ = [
     "adjusted_rand_index",
@@ -57,7 +57,7 @@ def _pairs(counts: Any) -> Any:
     return counts * (counts - 1) / 2
 
 
-def kmeans(points: FloatArray, clusters: int, *, restarts: int = 10, seed: int = 0) -> IntArray:
+def kmeans(points: Floats, clusters: int, *, restarts: int = 10, seed: int = 0) -> Indices:
     """Cluster points by Lloyd's algorithm from several starts of k-means++, and keep the best.
 
     Parameters
@@ -88,7 +88,7 @@ def kmeans(points: FloatArray, clusters: int, *, restarts: int = 10, seed: int =
         raise ValueError(f"clusters={clusters} must be between 1 and the number of points, {len(points)}")
     points = points - points.mean(axis=0)  # squared distances are then exact where points lie far from 0
     rng = np.random.default_rng(seed)
-    best: IntArray = np.zeros(len(points), dtype=np.intp)
+    best: Indices = np.zeros(len(points), dtype=np.intp)
     least = np.inf
     for _ in range(max(restarts, 1)):
         labels, inertia = _lloyd(points, _starts(points, clusters, rng))
@@ -97,7 +97,7 @@ def kmeans(points: FloatArray, clusters: int, *, restarts: int = 10, seed: int =
     return best
 
 
-def _starts(points: FloatArray, clusters: int, rng: np.random.Generator) -> FloatArray:
+def _starts(points: Floats, clusters: int, rng: np.random.Generator) -> Floats:
     """Draw centres, each with a probability that grows with its squared distance from the others."""
     chosen = [int(rng.integers(len(points)))]
     nearest = _squares(points, points[chosen])[:, 0]
@@ -111,7 +111,7 @@ def _starts(points: FloatArray, clusters: int, rng: np.random.Generator) -> Floa
     return points[chosen]
 
 
-def _lloyd(points: FloatArray, centres: FloatArray) -> tuple[IntArray, float]:
+def _lloyd(points: Floats, centres: Floats) -> tuple[Indices, float]:
     labels = np.full(len(points), -1, dtype=np.intp)
     for _ in range(_ROUNDS):
         squares = _squares(points, centres)
@@ -126,9 +126,9 @@ def _lloyd(points: FloatArray, centres: FloatArray) -> tuple[IntArray, float]:
     return labels, float(_squares(points, centres).min(axis=1).sum())
 
 
-def _squares(points: FloatArray, centres: FloatArray) -> FloatArray:
+def _squares(points: Floats, centres: Floats) -> Floats:
     """Return the squared distances, (points, centres)."""
     products = points @ centres.T
     squares = (points**2).sum(axis=1)[:, None] - 2 * products + (centres**2).sum(axis=1)
-    result: FloatArray = np.maximum(squares, 0)
+    result: Floats = np.maximum(squares, 0)
     return result
