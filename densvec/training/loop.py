@@ -97,7 +97,7 @@ class Loop:
     def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
         source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend)
-        trained: queue.SimpleQueue[bool] = queue.SimpleQueue()  # a chunk; False: a worker has ended
+        trained: queue.Queue[bool] = queue.Queue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
         gate = self.gate
         workers = [
@@ -125,8 +125,11 @@ class Loop:
         if errors:
             raise errors[0]
 
-    def _take_report(self, trained: queue.SimpleQueue[bool]) -> bool:
-        """Wait until a worker has trained a chunk, or has ended (False); answer signals in the meantime."""
+    def _take_report(self, trained: queue.Queue[bool]) -> bool:
+        """Wait until a worker has trained a chunk, or has ended (False); answer signals in the meantime.
+
+        Not a SimpleQueue: one that a signal interrupts at the end of its timeout waits for ever.
+        """
         while not self.forked:
             try:
                 return trained.get(timeout=ATTENTION)
@@ -155,7 +158,7 @@ class Loop:
         gate: Gate,
         source: _Source,
         worker: int,
-        trained: queue.SimpleQueue[bool],
+        trained: queue.Queue[bool],
         errors: list[BaseException],
     ) -> None:
         try:

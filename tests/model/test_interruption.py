@@ -106,6 +106,32 @@ def test_one_interrupt_ends_training_on_a_corpus_that_stalls(stalling, backend, 
     assert run(script, tmp_path) == ["interrupted", "True", "3", "3", "True"]
 
 
+def test_an_interrupt_is_heard_whenever_it_comes(tmp_path):
+    """Also when it comes just as the loop ends waiting and looks for signals."""
+    script = """
+    from densvec.training import loop
+    loop.ATTENTION = 0.002
+    heard = []
+    def handle(number, frame):
+        heard.append(number)
+        if len(heard) == 300:
+            raise KeyboardInterrupt
+    signal.signal(signal.SIGINT, handle)
+    corpus = Stalling()
+    def strike():
+        corpus.stalled.wait()
+        while len(heard) < 300:
+            time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=strike, daemon=True).start()
+    try:
+        make(corpus).train()
+    except KeyboardInterrupt:
+        print("interrupted")
+    """
+    assert run(script, tmp_path) == ["interrupted"]
+
+
 @pytest.mark.parametrize("backend", ["native", "torch"])
 def test_a_save_from_another_thread_does_not_wait_for_a_corpus_that_stalls(backend, tmp_path):
     script = f"""
