@@ -16,11 +16,12 @@ from densvec.keyed import KeyedDensities
 from densvec.keyed.hypernymy import unit_rows
 from densvec.keyed.search import Found
 from densvec.robust import Expectation
+from densvec.training_noise import TrainingNoise
 from densvec.types import Floats, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
-METRICS = ("profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
+METRICS = ("mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
 """How the shift of a word can be measured."""
 
 _NEAREST = 10
@@ -168,7 +169,7 @@ def compare(
     *,
     words: Iterable[str] | None = None,
     min_count: int = 20,
-    metric: str = "profiles",
+    metric: str = "mahalanobis",
     anchors: int = _ANCHORS,
     null: tuple[Any, Any] | None = None,
 ) -> ModelComparison:
@@ -189,9 +190,12 @@ def compare(
         Only these words; by default all that both know.
     min_count : int, optional
         A word must have occurred this often in both.
-    metric : {"profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
-        ``"profiles"``: the distance, from 0 to 2, between the word's profiles in the two models, a profile being its
-        similarities to all frequent words, scaled to unit length. The others are divergences between its two densities.
+    metric : {"mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
+        ``"mahalanobis"``: the distance between the directions of the word's two means, in units of the noise of
+        training. In which directions this is large, and how large it is for words of which frequency and
+        generality, is estimated from all shared words. ``"profiles"``: the distance, from 0 to 2, between the
+        word's profiles in the two models, a profile being its similarities to all frequent words, scaled to unit
+        length. The others are divergences between its two densities.
     anchors : int, optional
         How many shared words, the most frequent ones, are used to align the two spaces.
     null : (model, model), optional
@@ -212,13 +216,11 @@ def compare(
             f"the models have {a.vector_size} and {b.vector_size} dimensions: train both with the same vector_size"
         )
     pair = _in_one_space(a, b, min_count, anchors)
-    shifts, nearness = _shifts(pair, metric)
-    usual = shifts, nearness, pair
+    quiet = pair
     if null is not None:
         c, d = (getattr(model, "wv", model) for model in null)
-        quiet = _in_one_space(c, d, min_count, anchors)
-        usual = *_shifts(quiet, metric), quiet
-    scores = _scores(shifts, nearness, pair, usual, metric)
+        quiet = _in_one_space(_in_one_space(a, c, min_count, anchors).second, d, min_count, anchors)
+    shifts, scores = _shifts_and_scores(pair, quiet, metric)
     first, second = pair.first, pair.second
     names: list[str] = first.index_to_key
     if words is not None:
@@ -237,10 +239,17 @@ class _Pair(NamedTuple):
     second: KeyedDensities
     counts: Floats
 
-    def features(self, nearness: Floats) -> list[Floats]:
-        """Return what tells how far a word moves by chance: its frequency, nearness to others, and generality."""
+    @property
+    def directions(self) -> tuple[Floats, Floats]:
+        """The directions of the words' means in either model."""
+        first, second = (_directions(wv.vectors.astype(np.float64)) for wv in (self.first, self.second))
+        return first, second
+
+    @property
+    def features(self) -> list[Floats]:
+        """What tells how far a word moves by chance: its frequency and its generality."""
         logs = (self.first._known_log_variances() + self.second._known_log_variances()) / 2
-        return [np.log(self.counts), nearness, logs.mean(axis=1, dtype=np.float64)]
+        return [np.log(self.counts), logs.mean(axis=1, dtype=np.float64)]
 
 
 def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors: int) -> _Pair:
@@ -277,30 +286,33 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
     )
 
 
-def _scores(
-    shifts: Floats, nearness: Floats, pair: _Pair, null: tuple[Floats, Floats, _Pair], metric: str
-) -> Floats:
-    """Return by how many standard deviations each shift exceeds what is usual for such a word."""
-    usual_shifts, usual_nearness, usual_pair = null
-    if metric != "profiles":  # divergences are spread over orders of magnitude
-        small = max(float(np.median(usual_shifts)), 1e-12) * 1e-6
-        shifts, usual_shifts = np.log(shifts + small), np.log(usual_shifts + small)
-    usual = Expectation(usual_pair.features(usual_nearness), usual_shifts)
-    return usual.scores(pair.features(nearness), shifts)
-
-
-def _shifts(pair: _Pair, metric: str) -> tuple[Floats, Floats]:
-    """Return how far each word is from itself, and how near its nearest words are."""
+def _shifts_and_scores(pair: _Pair, quiet: _Pair, metric: str) -> tuple[Floats, Floats]:
+    """Return how far words have moved, and by how many standard deviations beyond what is usual in the quiet pair."""
     if metric not in METRICS:
         raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
+    noise = TrainingNoise(*quiet.directions, quiet.features) if metric == "mahalanobis" else None
+    shifts, features = _shifts(pair, metric, noise)
+    usual_shifts, usual_features = (shifts, features) if quiet is pair else _shifts(quiet, metric, noise)
+    if metric == "profiles":
+        return shifts, Expectation(usual_features, usual_shifts).scores(features, shifts)
+    # The others are spread over orders of magnitude.
+    small = max(float(np.median(usual_shifts)), 1e-12) * 1e-6
+    usual = Expectation(usual_features, np.log(usual_shifts + small))
+    return shifts, usual.scores(features, np.log(shifts + small))
+
+
+def _shifts(pair: _Pair, metric: str, noise: TrainingNoise | None) -> tuple[Floats, list[Floats]]:
+    """Return how far each word is from itself, and what that may depend on: also how near its nearest words are."""
     before, after = _profiles(pair.first.vectors, pair.second.vectors)
-    nearness = _nearness(before, after)
+    features = [*pair.features, _nearness(before, after)]
+    if noise is not None:
+        return noise.distances(*pair.directions, pair.features), features
     if metric == "profiles":
         distances: Floats = np.linalg.norm(before - after, axis=1)
-        return distances, nearness
+        return distances, features
     one, other = (Gaussian(wv.vectors, wv.variances) for wv in (pair.first, pair.second))
     shifts: Floats = getattr(one, metric)(other)
-    return shifts, nearness
+    return shifts, features
 
 
 def _profiles(before: Floats, after: Floats) -> tuple[Floats, Floats]:

@@ -70,9 +70,14 @@ class Expectation:
         scores: Floats = (raw - self._middle) / self._unit
         return scores
 
+    def level(self, features: Sequence[Floats]) -> Floats:
+        """Return the usual values."""
+        level: Floats = self._terms(features) @ self._level
+        return level
+
     def excess(self, features: Sequence[Floats], values: Floats) -> Floats:
         """Return by how much values exceed the usual."""
-        excess: Floats = values - self._terms(features) @ self._level
+        excess: Floats = values - self.level(features)
         return excess
 
     def _terms(self, features: Sequence[Floats]) -> Floats:

@@ -1,0 +1,93 @@
+"""How far two measurements of a thing lie apart, in units of the noise that such measurements have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from densvec.robust import Expectation
+from densvec.types import Floats
+
+__all__ = ["TrainingNoise"]
+
+_ROUNDS = 3
+"""Rounds of estimating in which directions the noise is large, and for which words."""
+
+_UNUSUAL = 2.5
+"""Words that moved by more than this many standard deviations beyond the usual say nothing about the noise."""
+
+_RIDGE = 0.01
+"""Share of its mean variance that is added to the noise in every direction."""
+
+_LEAST = 1e-6
+"""The least noise, as a share of the variance of all words."""
+
+
+class TrainingNoise:
+    """The noise of words' positions between two models: Gaussian, with a covariance and a size.
+
+    The covariance is the same for all words but for its size, which depends on features of a word, such as its
+    frequency. Both are estimated from all words together, by turns; words that moved unusually far do not count. Of
+    the words, `spread` is the variance in each direction, in units of the noise.
+
+    Parameters
+    ----------
+    before, after : numpy.ndarray, shape (n, D)
+        The positions of words in one space, according to two models.
+    features : sequence of numpy.ndarray, each (n,)
+        What the size of the noise may depend on; at least one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> before, sizes = rng.normal(size=(500, 3)), np.linspace(0.1, 0.3, 500)
+    >>> after = before + sizes[:, None] * rng.normal(size=(500, 3))
+    >>> after[0] = -before[0]
+    >>> noise = TrainingNoise(before, after, [np.log(sizes)])
+    >>> distances = noise.distances(before, after, [np.log(sizes)])
+    >>> int(distances.argmax()), float(np.median(distances).round(1))
+    (0, 1.6)
+    """
+
+    def __init__(self, before: Floats, after: Floats, features: Sequence[Floats]) -> None:
+        difference, middle = before - after, (before + after) / 2
+        middle = middle - middle.mean(axis=0)
+        total = middle.T @ middle / len(middle)
+        self._least = _LEAST * max(float(np.trace(total)) / len(total), 1e-30)
+        self._axes: Floats = np.eye(len(total))
+        for _ in range(_ROUNDS):
+            logs = self._log_sizes(difference)
+            self._usual = Expectation(features, logs)
+            noise = self._noise(features)
+            kept = self._usual.scores(features, logs) < _UNUSUAL
+            scaled = difference[kept] / np.sqrt(noise[kept])[:, None]
+            shape = scaled.T @ scaled / max(len(scaled), 1)
+            ridge = _RIDGE * float(np.trace(shape)) / len(shape) + self._least / float(noise.mean())
+            shape += ridge * np.eye(len(shape))
+            whiten = np.linalg.inv(np.linalg.cholesky(shape))
+            # The mean of two positions has a quarter of the variance that noise gives their difference.
+            spread, axes = np.linalg.eigh(whiten @ (total - shape * float(noise.mean()) / 4) @ whiten.T)
+            self.spread: Floats = np.maximum(spread, 0.0)
+            self._axes = whiten.T @ axes
+
+    def _log_sizes(self, difference: Floats) -> Floats:
+        sizes: Floats = np.log(np.maximum(((difference @ self._axes) ** 2).mean(axis=1), self._least))
+        return sizes
+
+    def _noise(self, features: Sequence[Floats]) -> Floats:
+        """Return how large the noise is for words with such features."""
+        sizes: Floats = np.exp(self._usual.level(features))
+        return sizes
+
+    def distances(self, before: Floats, after: Floats, features: Sequence[Floats]) -> Floats:
+        """Return how far apart the two positions of each word are: the distance of Mahalanobis, but for one factor.
+
+        A direction counts the less, the less words differ in it beyond the noise: with noise n and spread s, squares
+        are weighed by 1/n − 1/(n + 2s) instead of 1/n. Half of their sum is what the difference adds to the log-odds
+        that the positions are those of two words drawn at random instead of one.
+        """
+        noise = self._noise(features)[:, None]
+        weights = 1 / noise - 1 / (noise + 2 * self.spread)
+        distances: Floats = np.sqrt((((before - after) @ self._axes) ** 2 * weights).sum(axis=1))
+        return distances
