@@ -25,6 +25,7 @@ typical occurrences."""
 EPILOG = """\
 examples:
   densvec senses model.dv corpus.txt bank
+  densvec senses model.dv corpus.txt plant --number 2
   densvec senses model.dv corpus.txt bank --plot bank.png
   densvec senses model.dv corpus.txt bank star --max-occurrences 5000 --json"""
 
@@ -40,6 +41,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         default=1000,
         metavar="N",
         help="occurrences to sample (default: 1000)",
+    )
+    parser.add_argument(
+        "--number", type=positive, metavar="N", help="how many senses to find (default: as many as there seem)"
     )
     parser.add_argument(
         "--max-senses", type=positive, default=3, metavar="N", help="the most senses to find (default: 3)"
@@ -69,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
                 word,
                 args.corpus,
                 args.max_occurrences,
+                number=args.number,
                 max_senses=args.max_senses,
                 topn=args.topn,
                 examples=args.examples,

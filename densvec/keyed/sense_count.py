@@ -162,13 +162,16 @@ def induce(
     *,
     near: Floats | None = None,
     count: float = 1.0,
+    number: int | None = None,
 ) -> tuple[Integers, Mixture | None]:
     """Return the sense of each point, and the mixture that says so if there are several.
 
-    A mixture with a part of fewer than ten points is not accepted: one with fewer parts is tried.
+    How many there are is found out unless `number` says it. A mixture with a part of fewer than ten points is not
+    accepted: one with fewer parts is tried.
     """
-    number = 1
-    if usual.space is not None and len(points) >= 2 * _FEWEST:
+    if usual.space is None or len(points) < 2 * _FEWEST:
+        number = 1
+    elif number is None:
         number = min(most, number_of_senses(usual.scores(points, near, count), significance))
     for parts in range(number, 1, -1):
         assert usual.space is not None

@@ -148,6 +148,7 @@ class SensesOfWords(Lookup):
         corpus: Corpus,
         max_occurrences: int = 1000,
         *,
+        number: int | None = None,
         max_senses: int = 3,
         significance: float = 0.5,
         topn: int = 8,
@@ -172,8 +173,11 @@ class SensesOfWords(Lookup):
             Where to look; it is read once.
         max_occurrences : int, optional
             The most occurrences to sample.
+        number : int, optional
+            How many senses to find, if you know; by default the number is found as well. There are fewer if one
+            would have less than ten occurrences.
         max_senses : int, optional
-            The most senses to find; more than three are never found.
+            The most senses to find; more than three are never found unless `number` says so.
         significance : float, optional
             How doubtful a further sense may be, from 0 to 1: the smaller, the fewer senses.
         topn : int, optional
@@ -195,7 +199,7 @@ class SensesOfWords(Lookup):
         KeyError
             If the word is unknown.
         ValueError
-            If it does not occur in the corpus.
+            If it does not occur in the corpus, or if `number` is less than 1.
 
         Examples
         --------
@@ -208,6 +212,8 @@ class SensesOfWords(Lookup):
         """
         whole = self._whole
         self.get_index(word)
+        if number is not None and number < 1:
+            raise ValueError(f"number={number}: a word has at least one sense; give 1 or more")
         others = self._others(word, seed)
         limits = {other: _MANY if place < _COMPARED else _OCCURRENCES for place, other in enumerate(others)}
         found = sample_occurrences(
@@ -238,6 +244,7 @@ class SensesOfWords(Lookup):
             seed,
             near=nearness(whole, [word])[0],
             count=float(counts[self.get_index(word)]),
+            number=number,
         )
         order = np.argsort(-np.bincount(labels), kind="stable")
         labels = np.argsort(order)[labels]

@@ -26,6 +26,11 @@ def test_senses_are_printed_and_drawn(model, corpus, tmp_path, capsys):
     assert is_picture(picture)
 
 
+def test_the_number_of_senses_can_be_given(model, corpus, capsys):
+    [found] = answer(capsys, "senses", model, corpus, "kiwi", "--max-occurrences", 100, "--number", 2)
+    assert len(found["senses"]) == 2
+
+
 def test_one_word_is_drawn_at_a_time(model, corpus, tmp_path, capsys):
     place = str(tmp_path / "senses.png")
     assert main(["senses", model, str(corpus), "kiwi", "owl", "--plot", place]) == 2

@@ -66,7 +66,17 @@ def test_a_sense_says_what_it_is(language, wv):
     assert np.array_equal(senses.labels, wv.senses(word, language, max_occurrences=300).labels)
 
 
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_the_number_of_senses_can_be_given(language, wv, number):
+    word = next(iter(language.senses))
+    senses = wv.senses(word, language, max_occurrences=300, number=number)
+    assert len(senses) == number == len(np.unique(senses.labels))
+    assert len(wv.senses(word, language, max_occurrences=15, number=2)) == 1  # neither would have ten occurrences
+
+
 def test_errors_say_what_to_do(language, wv):
+    with pytest.raises(ValueError, match="number=0: a word has at least one sense"):
+        wv.senses("owl", language, number=0)
     with pytest.raises(KeyError, match="unicorn"):
         wv.senses("unicorn", language)
     with pytest.raises(ValueError, match="does not occur in the corpus"):
