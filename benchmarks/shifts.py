@@ -27,7 +27,7 @@ import numpy as np
 from densvec import BayesianSkipGram, KeyedDensities, compare
 from densvec.corpora import LineSentence
 
-METRICS = ("mahalanobis", "profiles", "jeffreys", "wasserstein")
+METRICS = ("auto", "mahalanobis", "profiles", "jeffreys", "wasserstein")
 
 Text = list[list[str]]
 
@@ -65,12 +65,13 @@ def replaced(text: Text, changed: dict[str, str]) -> Text:
     return [[changed.get(token, token) for token in sentence] for sentence in text]
 
 
-def trained(halves: tuple[Text, Text], seed: int, epochs: int, changed: set[str]) -> Case:
+def trained(halves: tuple[Text, Text], args: argparse.Namespace, changed: set[str]) -> Case:
     """Train densvec and gensim on two texts."""
     from gensim.models import Word2Vec
 
     first, second = (
-        BayesianSkipGram(text, epochs=epochs, workers=2, seed=seed + i).wv for i, text in enumerate(halves)
+        BayesianSkipGram(text, epochs=args.epochs, workers=args.workers, seed=args.seed + i).wv
+        for i, text in enumerate(halves)
     )
     theirs = []
     for text in halves:
@@ -81,9 +82,9 @@ def trained(halves: tuple[Text, Text], seed: int, epochs: int, changed: set[str]
             window=5,
             min_count=5,
             sample=1e-4,
-            epochs=epochs,
-            workers=2,
-            seed=seed,
+            epochs=args.epochs,
+            workers=args.workers,
+            seed=args.seed,
         )
         theirs.append(Vectors(model.wv.index_to_key, model.wv.vectors))
     return Case((first, second), (theirs[0], theirs[1]), changed)
@@ -109,14 +110,14 @@ def cases(args: argparse.Namespace) -> Iterator[Case]:
     dice.shuffle(text)
     half = len(text) // 2
     if args.draws:
-        untouched = trained((text[:half], text[half:]), args.seed, args.epochs, set())
+        untouched = trained((text[:half], text[half:]), args, set())
         for _ in range(args.draws):
             yield renamed(untouched, exchanged(draw(text, args.pairs, dice)))
         return
     pairs = draw(text, args.pairs, dice)
     changed = {b: a for a, b in pairs} if args.merge else exchanged(pairs)
     halves = text[:half], replaced(text[half:], changed)
-    yield trained(halves, args.seed, args.epochs, set(changed.values()))
+    yield trained(halves, args, set(changed.values()))
 
 
 def average_precision(scores: np.ndarray, truth: np.ndarray) -> float:
@@ -147,6 +148,7 @@ def main() -> None:
     parser.add_argument("--merge", action="store_true", help="replace one word of each pair by the other")
     parser.add_argument("--draws", type=int, default=0, help="exchange words so often after training")
     parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     ours: dict[str, list[tuple[float, ...]]] = {}

@@ -21,8 +21,11 @@ from densvec.types import Floats, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
-METRICS = ("mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
+METRICS = ("auto", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
 """How the shift of a word can be measured."""
+
+_PER_DIMENSION = 20
+"""Shared words that there must be for each dimension, to estimate the covariance of the noise of training."""
 
 _NEAREST = 10
 """Neighbours whose nearness says how certain a word's position is."""
@@ -169,7 +172,7 @@ def compare(
     *,
     words: Iterable[str] | None = None,
     min_count: int = 20,
-    metric: str = "mahalanobis",
+    metric: str = "auto",
     anchors: int = _ANCHORS,
     null: tuple[Any, Any] | None = None,
 ) -> ModelComparison:
@@ -190,12 +193,13 @@ def compare(
         Only these words; by default all that both know.
     min_count : int, optional
         A word must have occurred this often in both.
-    metric : {"mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
+    metric : {"auto", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
         ``"mahalanobis"``: the distance between the directions of the word's two means, in units of the noise of
         training. In which directions this is large, and how large it is for words of which frequency and
         generality, is estimated from all shared words. ``"profiles"``: the distance, from 0 to 2, between the
         word's profiles in the two models, a profile being its similarities to all frequent words, scaled to unit
-        length. The others are divergences between its two densities.
+        length. ``"auto"``: the first with 20 shared words or more for each dimension, the second with fewer. The
+        others are divergences between its two densities.
     anchors : int, optional
         How many shared words, the most frequent ones, are used to align the two spaces.
     null : (model, model), optional
@@ -290,6 +294,9 @@ def _shifts_and_scores(pair: _Pair, quiet: _Pair, metric: str) -> tuple[Floats, 
     """Return how far words have moved, and by how many standard deviations beyond what is usual in the quiet pair."""
     if metric not in METRICS:
         raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
+    if metric == "auto":
+        enough = len(quiet.first) >= _PER_DIMENSION * quiet.first.vector_size
+        metric = "mahalanobis" if enough else "profiles"
     noise = TrainingNoise(*quiet.directions, quiet.features) if metric == "mahalanobis" else None
     shifts, features = _shifts(pair, metric, noise)
     usual_shifts, usual_features = (shifts, features) if quiet is pair else _shifts(quiet, metric, noise)

@@ -17,8 +17,8 @@ _ROUNDS = 3
 _UNUSUAL = 2.5
 """Words that moved by more than this many standard deviations beyond the usual say nothing about the noise."""
 
-_RIDGE = 0.01
-"""Share of its mean variance that is added to the noise in every direction."""
+_SHRINKAGE = 0.25
+"""Share of the noise's covariance that is taken to be the same in all directions, since the estimate is uncertain."""
 
 _LEAST = 1e-6
 """The least noise, as a share of the variance of all words."""
@@ -63,8 +63,8 @@ class TrainingNoise:
             kept = self._usual.scores(features, logs) < _UNUSUAL
             scaled = difference[kept] / np.sqrt(noise[kept])[:, None]
             shape = scaled.T @ scaled / max(len(scaled), 1)
-            ridge = _RIDGE * float(np.trace(shape)) / len(shape) + self._least / float(noise.mean())
-            shape += ridge * np.eye(len(shape))
+            everywhere = _SHRINKAGE * float(np.trace(shape)) / len(shape) + self._least / float(noise.mean())
+            shape = (1 - _SHRINKAGE) * shape + everywhere * np.eye(len(shape))
             whiten = np.linalg.inv(np.linalg.cholesky(shape))
             # The mean of two positions has a quarter of the variance that noise gives their difference.
             spread, axes = np.linalg.eigh(whiten @ (total - shape * float(noise.mean()) / 4) @ whiten.T)

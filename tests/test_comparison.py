@@ -77,6 +77,13 @@ def test_words_that_moved_are_found(moved, metric):
     assert places.shape == (len(names), 8)
 
 
+def test_the_covariance_of_the_noise_is_estimated_only_from_enough_words():
+    few, many = (random_densities(count=count) for count in (100, 200))
+    for wv, metric in ((few, "profiles"), (many, "mahalanobis")):
+        a, b = noisy(wv, 3), noisy(wv, 4)
+        assert np.array_equal(compare(a, b).shifts, compare(a, b, metric=metric).shifts)
+
+
 def test_words_asked_for_are_judged_among_all(moved):
     whole, some = compare(*moved), compare(*moved, words=["w5", "w6", "unknown"])
     assert some.words == ["w5", "w6"]

@@ -43,7 +43,10 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         help="occurrences to sample (default: 1000)",
     )
     parser.add_argument(
-        "--number", type=positive, metavar="N", help="how many senses to find (default: as many as there seem)"
+        "--number",
+        type=positive,
+        metavar="N",
+        help="how many senses to find (default: as many as there seem)",
     )
     parser.add_argument(
         "--max-senses", type=positive, default=3, metavar="N", help="the most senses to find (default: 3)"

@@ -71,7 +71,9 @@ def test_the_number_of_senses_can_be_given(language, wv, number):
     word = next(iter(language.senses))
     senses = wv.senses(word, language, max_occurrences=300, number=number)
     assert len(senses) == number == len(np.unique(senses.labels))
-    assert len(wv.senses(word, language, max_occurrences=15, number=2)) == 1  # neither would have ten occurrences
+    assert (
+        len(wv.senses(word, language, max_occurrences=15, number=2)) == 1
+    )  # neither would have ten occurrences
 
 
 def test_errors_say_what_to_do(language, wv):
