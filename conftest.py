@@ -34,6 +34,20 @@ OPTIONAL = {
     "tests/test_skipgram.py": "torch",
     "tests/test_word2gauss.py": "torch",
     "tests/training": "torch",
+    # Tests with gensim as their oracle.
+    "tests/files/test_exchange.py": "gensim",
+    "tests/files/test_word2vec.py": "gensim",
+    "tests/keyed/test_differential.py": "gensim",
+    "tests/keyed/test_gensim_suite.py": "gensim",
+    "tests/model/test_front.py": "gensim",
+    "tests/model/test_small_text.py": "gensim",
+    "tests/model/test_vocabulary.py": "gensim",
+    "tests/test_corpora.py": "gensim",
+    "tests/test_gensim_tutorials.py": "gensim",
+    "tests/test_phrases.py": "gensim",
+    "tests/text/test_counting.py": "gensim",
+    "tests/text/test_thinning.py": "gensim",
+    "tests/text/test_vocabulary.py": "gensim",
 }
 collect_ignore = [path for path, package in OPTIONAL.items() if find_spec(package) is None]
 
@@ -41,20 +55,34 @@ settings.register_profile("densvec", deadline=None)  # how long an example takes
 settings.load_profile("densvec")
 
 
-TORCH = {"torch", "gpu_training", "docs/howto/gpu.md"}
-"""Parameters of tests that need torch: the backend, an example, a page."""
+NEEDS = {
+    "torch": "torch",
+    "gpu_training": "torch",
+    "from_gensim": "gensim",
+    "docs/gensim.md": "gensim",
+    "docs/howto/arrow.md": "duckdb",
+    "docs/howto/gpu.md": "torch",
+    "docs/howto/onnx.md": "onnxruntime",
+    "docs/howto/search_duckdb.md": "duckdb",
+    "docs/howto/search_faiss.md": "faiss",
+    "docs/howto/search_qdrant.md": "qdrant_client",
+    "docs/howto/search_usearch.md": "usearch",
+    "docs/howto/serve.md": "fastapi",
+    "docs/howto/sklearn.md": "sklearn",
+}
+"""Parameters of tests, a backend, an example or a page, and the package that each needs."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the cases that need torch where it is not installed."""
-    if find_spec("torch") is not None:
-        return
+    """Skip the cases that need a package which is not installed."""
+    missing = {name: package for name, package in NEEDS.items() if find_spec(package) is None}
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         given = list(parameters.values())
         given += [setting for value in given if isinstance(value, dict) for setting in value.values()]
-        if any(isinstance(value, str) and value in TORCH for value in given):
-            item.add_marker(pytest.mark.skip(reason="torch is not installed"))
+        for value in given:
+            if isinstance(value, str) and value in missing:
+                item.add_marker(pytest.mark.skip(reason=f"{missing[value]} is not installed"))
 
 
 def example_densities() -> KeyedDensities:
