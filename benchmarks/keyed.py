@@ -1,9 +1,10 @@
-"""Queries and inference against gensim, at V=280,000 words and D=100: ``python -m benchmarks.keyed``.
+"""Queries and inference against gensim, at V=280,000 words and D=100: ``python -m benchmarks.keyed [PART ...]``.
 
 The rivals take turns, so that a noisy machine disturbs both alike. Times are by the clock and, in brackets, of
 the CPU (all threads): medians of the rounds. Ratios are medians of the rounds' ratios.
 """
 
+import argparse
 import statistics
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import tracemalloc
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.files import make_densities, make_gensim, words_like_a_corpus
 
@@ -142,8 +144,12 @@ def imports():
         print(f"| {code} | {min(seconds):.2f} |")
 
 
-def main() -> None:
-    """Print all tables."""
+def main(arguments=()) -> None:
+    """Print the tables asked for, or all."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", help="of: queries batches inference memory imports")
+    parser.add_argument("--threads", type=int, help="of BLAS, which otherwise takes all cores")
+    args = parser.parse_args(arguments)
     words = words_like_a_corpus(WORDS)
     wv = make_densities(words, SIZE)
     keyed, _ = make_gensim(words, SIZE)
@@ -155,12 +161,17 @@ def main() -> None:
         wv.vectors,
     )
     diagonal.log_variances = np.random.default_rng(2).standard_normal((WORDS, SIZE), dtype=np.float32)
-    single_queries(wv, diagonal, keyed)
-    batches(wv)
-    inference(wv)
-    memory(wv, diagonal)
-    imports()
+    tables = {
+        "queries": lambda: single_queries(wv, diagonal, keyed),
+        "batches": lambda: batches(wv),
+        "inference": lambda: inference(wv),
+        "memory": lambda: memory(wv, diagonal),
+        "imports": imports,
+    }
+    with threadpool_limits(args.threads):
+        for part in args.parts or tables:
+            tables[part]()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
