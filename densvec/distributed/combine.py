@@ -82,12 +82,14 @@ def adasum_blocks(
     tensor([1., 1., 2.])
     """
     parts: list[Tensor] = list(changes)
+    runs, lengths = torch.unique_consecutive(blocks, return_counts=True)
     while len(parts) > 1:
         pairs = list(zip(parts[::2], parts[1::2], strict=False))
         products = changes.new_zeros(len(pairs), 3, count, dtype=torch.float64)
         for of_pair, (a, b) in zip(products, pairs, strict=True):
             for of_block, (x, y) in zip(of_pair, ((a, b), (a, a), (b, b)), strict=True):
-                of_block.index_add_(0, blocks, x.double() * y.double())
+                for block, run in zip(runs.tolist(), torch.split(x * y, lengths.tolist()), strict=True):
+                    of_block[block] += run.sum(dtype=torch.float64)
         common, first, second = add_up(products).unbind(1)
         weights = [(1 - common / 2 / square.clamp_min(1e-60)).to(changes.dtype) for square in (first, second)]
         combined = [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,14 +15,12 @@ from torch import Tensor
 from densvec.distributed.bands import slices
 from densvec.distributed.combine import adasum_blocks
 from densvec.distributed.group import Group
+from densvec.distributed.rows import Rule, rows_of
 from densvec.training import signals
 
 __all__ = ["Exchange", "Report", "Shared"]
 
 T = TypeVar("T")
-
-#: Makes one change of those of all ranks: (ranks, rows, columns) to (rows, columns).
-Rule: TypeAlias = Callable[[Tensor], Tensor]
 
 #: Rows that are exchanged at once when all are: bounds the memory that it takes.
 SLAB = 1 << 16
@@ -69,11 +67,11 @@ class Report:
 class Exchange:
     """Keeps the tables of all ranks together.
 
-    Every rank trains its own copy. ``base`` is what all ranks agree on; what a rank has added to it since is its
-    change. In a round each rank receives the changes of all ranks to the rows that it owns in this round, combines
-    them, and all ranks get the results: the bytes of an all-reduce. A round is started with a snapshot, and runs in a
-    thread of its own while training goes on; its outcome is added when the next round is started, so that with one
-    worker for each rank the same run gives the same bits again.
+    Every rank trains its own copy of the tables (`densvec.distributed.rows`). In a round each rank receives the changes
+    of all ranks to the rows that it owns in this round, combines them, and all ranks get the results: the bytes of an
+    all-reduce. A round is started with a snapshot, and runs in a thread of its own while training goes on; its outcome
+    is added when the next round is started, so that with one worker for each rank the same run gives the same bits
+    again.
 
     In a *full* round all rows are exchanged while training is paused. After it the tables are equal everywhere.
 
@@ -92,14 +90,12 @@ class Exchange:
         self.rounds = 0
         self._shared = shared
         self._first_band = first_band
-        self._words = len(shared.rows[0][0])
         self._wire = group.wire(shared.rows[0][0].device)
         for tensor in shared.all():
             sent = tensor.to(self._wire)
             group.broadcast(sent)
             tensor.copy_(sent)
-        self._widths = [table[0].numel() for table, _ in shared.rows]
-        self._base_rows = [table.clone() for table, _ in shared.rows]
+        self._rows = rows_of(shared.rows, self._wire)
         self._base_weights = [weight.clone() for weight in shared.weights]
         self._blocks = weight_blocks(shared.weights).to(self._wire)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
@@ -114,7 +110,7 @@ class Exchange:
     def start(self, report: Report) -> None:
         """Start a round on what has changed by now."""
         assert self._pending is None
-        parts = slices(self._words, self.rounds, self._first_band)
+        parts = slices(len(self._rows), self.rounds, self._first_band)
         self.rounds += 1
         self._sent = self._changed(parts)
         self._pending = self._thread.submit(self._round, report, self._sent)
@@ -136,8 +132,9 @@ class Exchange:
         if any(each.error is not None for each in reports):
             return reports, []
         documents = self._run(lambda: self.group.gather(document))
-        for start in range(0, self._words, SLAB):
-            change = self._changed([(start, min(start + SLAB, self._words))], weights=start == 0)
+        words = len(self._rows)
+        for start in range(0, words, SLAB):
+            change = self._changed([(start, min(start + SLAB, words))], weights=start == 0)
             self._add(self._run(partial(self._combined, change)), change, settle=True)
         self.rounds += 1
         return reports, documents
@@ -145,10 +142,6 @@ class Exchange:
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _columns(self, rows: Tensor) -> tuple[Tensor, ...]:
-        """Return the columns of each table."""
-        return torch.split(rows, self._widths, -1)
 
     # In the thread of training
 
@@ -159,13 +152,7 @@ class Exchange:
     def _changed(self, parts: list[tuple[int, int]], weights: bool = True) -> _Change:
         """Return what has changed in these rows, and in the weights, since ranks agreed."""
         shared = self._shared
-        n = sum(j - i for i, j in parts)
-        padding = -n % self.group.size  # so that all ranks own equally many
-        rows = shared.rows[0][0].new_empty(n + padding, sum(self._widths), device=self._wire)
-        rows[n:] = 0
-        for (table, _), old, columns in zip(shared.rows, self._base_rows, self._columns(rows), strict=True):
-            for (i, j), change in zip(parts, _cut(columns, parts), strict=True):
-                change.copy_((table[i:j] - old[i:j]).view(change.shape))
+        rows = self._rows.changed(parts, self.group.size)  # so many that all ranks own equally many
         dense = None
         if weights:
             changes = [weight - old for weight, old in zip(shared.weights, self._base_weights, strict=True)]
@@ -180,22 +167,10 @@ class Exchange:
 
         A table that has been trained since the snapshot keeps that; one that has not is what ranks agree on.
         """
-        for (table, _), old, new, own in zip(
-            self._shared.rows,
-            self._base_rows,
-            self._columns(change.rows),
-            self._columns(sent.rows),
-            strict=True,
-        ):
-            for (i, j), of_all, of_self in zip(
-                change.parts, _cut(new, change.parts), _cut(own, change.parts), strict=True
-            ):
-                moved = of_all.reshape(table[i:j].shape).to(table.device)
-                old[i:j] += moved
-                if settle:
-                    table[i:j] = old[i:j]
-                else:
-                    table[i:j] += moved - of_self.reshape(moved.shape).to(table.device)
+        if settle:
+            self._rows.settle(change.parts, change.rows)
+        else:
+            self._rows.add(change.parts, change.rows, sent.rows)
         if change.dense is None or sent.dense is None:
             return
         for weight, old, new, own in zip(
@@ -236,72 +211,59 @@ class Exchange:
 
     def _combined_rows(self, rows: Tensor) -> Tensor:
         """Send each owner its part of the rows, combine the own part, and gather all of them."""
-        received = self.group.exchange(packed(rows).view(self.group.size, len(rows) // self.group.size, -1))
-        changes = unpacked(received, rows.dtype)
-        own = torch.empty_like(changes[0])
-        for (_, rule), into, of_all in zip(
-            self._shared.rows, self._columns(own), self._columns(changes), strict=True
-        ):
-            into.copy_(rule(of_all))
-        return unpacked(torch.cat(self.group.gather_tensor(packed(own))), rows.dtype)
+        sent = rows.view(torch.uint8).view(self.group.size, len(rows) // self.group.size, -1)
+        own = self._rows.combined(self.group.exchange(sent).view(rows.dtype))
+        return torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(rows.dtype)
 
     def _combined_dense(self, dense: _Dense) -> _Dense:
         """Combine changes of weights like those of rows; average their moments, which are equally good on all ranks."""
-        return _Dense(self._combined_weights(dense.weights), self._averaged(dense.means))
+        floats = [tensor for tensor in dense.means if tensor.is_floating_point()]
+        weights, moments = self._dealt(dense.weights), self._dealt(floats)
+        part = weights.shape[1]
+        received = self.group.exchange(torch.cat([weights, moments], 1))
+        own = torch.cat([self._combined_weights(received[:, :part]), received[:, part:].mean(0)])
+        gathered = torch.stack(self.group.gather_tensor(own))
+        averaged = iter(_like(gathered[:, part:].flatten(), floats))
+        return _Dense(
+            _like(gathered[:, :part].flatten(), dense.weights),
+            [
+                next(averaged) if tensor.is_floating_point() else self._mean_count(tensor)
+                for tensor in dense.means
+            ],
+        )
 
-    def _combined_weights(self, changes: Sequence[Tensor]) -> list[Tensor]:
-        """Combine changes of weights, block by block; owners hold parts of blocks, so they add up their products."""
-        if not changes:
-            return []
-        size, flat = self.group.size, torch.cat([change.flatten() for change in changes])
-        part = -(-len(flat) // size)
-        padding = (0, part * size - len(flat))
-        received = self.group.exchange(torch.nn.functional.pad(flat, padding).view(size, part))
+    def _dealt(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Return all numbers of some tensors in as many equal rows as there are owners."""
+        empty = torch.empty(0, dtype=self._shared.rows[0][0].dtype, device=self._wire)
+        flat = torch.cat([empty, *(tensor.flatten() for tensor in tensors)])
+        part = -(-len(flat) // self.group.size)
+        return torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat))).view(
+            self.group.size, part
+        )
+
+    def _combined_weights(self, changes: Tensor) -> Tensor:
+        """Combine changes of own weights by blocks; owners hold parts of them, so they add up their products."""
+        size, part = changes.shape
+        if not part:
+            return changes[0]
+        padding = (0, part * size - len(self._blocks))
         blocks = torch.nn.functional.pad(self._blocks, padding).view(size, part)[self.group.rank]
 
         def add_up(products: Tensor) -> Tensor:
             return torch.stack(self.group.gather_tensor(products)).sum(0)
 
-        combined = adasum_blocks(received, blocks, int(self._blocks[-1]) + 1, add_up)
-        flat = torch.cat(self.group.gather_tensor(combined))[: len(flat)]
-        parts = torch.split(flat, [change.numel() for change in changes])
-        return [each.view(change.shape) for each, change in zip(parts, changes, strict=True)]
+        return adasum_blocks(changes, blocks, int(self._blocks[-1]) + 1, add_up)
 
-    def _averaged(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        averaged: list[Tensor] = []
-        floats = [tensor for tensor in tensors if tensor.is_floating_point()]
-        if floats:
-            flat = torch.cat([tensor.flatten() for tensor in floats])
-            part = -(-len(flat) // self.group.size)
-            padded = torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat)))
-            received = self.group.exchange(padded.view(self.group.size, part))
-            mean = torch.cat(self.group.gather_tensor(received.mean(0)))[: len(flat)]
-            averaged = list(torch.split(mean, [tensor.numel() for tensor in floats]))
-        result = []
-        for tensor in tensors:
-            if tensor.is_floating_point():
-                result.append(averaged.pop(0).view(tensor.shape))
-            else:  # a counter
-                total = torch.stack(self.group.gather_tensor(tensor)).sum(0)
-                result.append(total.div(self.group.size, rounding_mode="floor"))
-        return result
+    def _mean_count(self, counter: Tensor) -> Tensor:
+        total = torch.stack(self.group.gather_tensor(counter)).sum(0)
+        return total.div(self.group.size, rounding_mode="floor")
 
 
-def packed(changes: Tensor) -> Tensor:
-    """Return changes as the bytes that are sent: single precision is rounded to bfloat16, to 3 parts in 1,000.
-
-    Examples
-    --------
-    >>> unpacked(packed(torch.tensor([[1.0, 0.3]])), torch.float32)
-    tensor([[1.0000, 0.3008]])
-    """
-    sent = changes.to(torch.bfloat16) if changes.dtype == torch.float32 else changes
-    return sent.contiguous().view(torch.uint8)
-
-
-def unpacked(data: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return the changes that `packed` made bytes of."""
-    return data.view(torch.bfloat16 if dtype == torch.float32 else dtype).to(dtype)
+def _like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return numbers laid out one after another, and what fills them up, in the shapes of some tensors."""
+    sizes = [tensor.numel() for tensor in tensors]
+    parts = torch.split(flat[: sum(sizes)], sizes)
+    return [part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
 
 
 def weight_blocks(weights: Sequence[Tensor]) -> Tensor:
@@ -314,14 +276,6 @@ def weight_blocks(weights: Sequence[Tensor]) -> Tensor:
     """
     sizes = torch.tensor([weight.numel() for weight in weights], dtype=torch.int64)
     return torch.repeat_interleave(torch.arange(len(weights)), sizes)
-
-
-def _cut(rows: Tensor, parts: list[tuple[int, int]]) -> Iterator[Tensor]:
-    """Yield what rows, laid out one after another, have of each part."""
-    row = 0
-    for i, j in parts:
-        yield rows[row : row + j - i]
-        row += j - i
 
 
 def _result(future: Future[T], meanwhile: Callable[[], None] = lambda: None) -> T:

@@ -17,10 +17,11 @@ import torch
 from densvec.corpora import as_files
 from densvec.distributed.bands import first_band
 from densvec.distributed.combine import adasum, mean_of_changed, total
-from densvec.distributed.exchange import Exchange, Report, Rule, Shared
+from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.feed import PiecesFeed
 from densvec.distributed.group import Group, RankError, settings
 from densvec.distributed.ledger import Ledger, merged
+from densvec.distributed.rows import Rule
 from densvec.distributed.vocabulary import check_shares
 from densvec.model.layout import STATE, Layout
 from densvec.text.feed import Feed

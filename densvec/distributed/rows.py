@@ -1,0 +1,158 @@
+"""The rows of all tables as ranks exchange them: what a rank has changed, and what all have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from densvec.distributed.combine import adasum, mean_of_changed, total
+from densvec.native import _changes
+
+__all__ = ["NativeRows", "Parts", "Rows", "Rule", "rows_of"]
+
+#: Makes one change of those of all ranks: (ranks, rows, columns) to (rows, columns).
+Rule: TypeAlias = Callable[[Tensor], Tensor]
+
+#: Slices of rows, (start, stop).
+Parts: TypeAlias = Sequence[tuple[int, int]]
+
+#: The names of the rules in native code.
+NATIVE_RULES: dict[Rule, str] = {adasum: "adasum", mean_of_changed: "mean", total: "sum"}
+
+
+def rows_of(tables: Sequence[tuple[Tensor, Rule]], wire: torch.device) -> Rows:
+    """Return the rows of tables, in native code where it can."""
+    native = all(
+        table.device.type == "cpu"
+        and table.dtype == torch.float32
+        and table.is_contiguous()
+        and rule in NATIVE_RULES
+        for table, rule in tables
+    )
+    return NativeRows(tables, wire) if native and wire.type == "cpu" else Rows(tables, wire)
+
+
+class Rows:
+    """Tables with a row for each word, by PyTorch.
+
+    Every rank trains its own copy. ``base`` is what all ranks agree on; what a rank has added to it since is its
+    change. A *message* has a row for each row that is exchanged, and in it the columns of all tables side by side.
+    Single precision is sent as bfloat16, to 3 parts in 1,000: what rounding leaves stays in the table, and is sent
+    with the next change.
+
+    Parameters
+    ----------
+    tables : sequence of (Tensor, Rule)
+        The tables, live, with what combines changes of ranks to some of their rows.
+    wire : device
+        Where messages are.
+    """
+
+    def __init__(self, tables: Sequence[tuple[Tensor, Rule]], wire: torch.device) -> None:
+        self._tables = [table.view(len(table), -1) for table, _ in tables]
+        self._rules = [rule for _, rule in tables]
+        self._bases = [table.clone() for table in self._tables]
+        self._widths = [table.shape[1] for table in self._tables]
+        self._wire = wire
+        self._sent = torch.bfloat16 if tables[0][0].dtype == torch.float32 else tables[0][0].dtype
+
+    def __len__(self) -> int:
+        return len(self._tables[0])
+
+    def changed(self, parts: Parts, multiple: int = 1) -> Tensor:
+        """Return what has changed in some rows since ranks agreed, and zeros up to a multiple of a number of rows."""
+        n = sum(j - i for i, j in parts)
+        message = torch.empty(n + -n % multiple, sum(self._widths), dtype=self._sent, device=self._wire)
+        message[n:] = 0
+        self._take(parts, message)
+        return message
+
+    def _take(self, parts: Parts, message: Tensor) -> None:
+        for table, base, columns in zip(self._tables, self._bases, self._columns(message), strict=True):
+            for (i, j), into in _cut(columns, parts):
+                into.copy_(table[i:j] - base[i:j])
+
+    def combined(self, changes: Tensor) -> Tensor:
+        """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
+        message = torch.empty_like(changes[0])
+        dtype = self._tables[0].dtype
+        for rule, into, of_all in zip(
+            self._rules, self._columns(message), self._columns(changes), strict=True
+        ):
+            into.copy_(rule(of_all.to(dtype)))
+        return message
+
+    def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
+        """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
+        for table, base, new, old in zip(
+            self._tables, self._bases, self._columns(change), self._columns(own), strict=True
+        ):
+            for ((i, j), of_all), (_, of_self) in zip(_cut(new, parts), _cut(old, parts), strict=True):
+                moved = of_all.to(table)
+                base[i:j] += moved
+                table[i:j] += moved - of_self.to(table)
+
+    def settle(self, parts: Parts, change: Tensor) -> None:
+        """Move on what ranks agree on, and make the tables equal to it."""
+        for table, base, new in zip(self._tables, self._bases, self._columns(change), strict=True):
+            for (i, j), of_all in _cut(new, parts):
+                base[i:j] += of_all.to(table)
+                table[i:j] = base[i:j]
+
+    def _columns(self, message: Tensor) -> tuple[Tensor, ...]:
+        """Return the columns of each table."""
+        return torch.split(message, self._widths, -1)
+
+
+class NativeRows(Rows):
+    """The same in one pass each, for tables of the CPU in single precision."""
+
+    def _arrays(self) -> Iterator[tuple[Any, Any, int]]:
+        """Yield the tables, with what ranks agree on and their first columns in messages."""
+        column = 0
+        for table, base, width in zip(self._tables, self._bases, self._widths, strict=True):
+            yield table.numpy(), base.numpy(), column
+            column += width
+
+    def _take(self, parts: Parts, message: Tensor) -> None:
+        for table, base, column in self._arrays():
+            for (i, j), into in _cut(_halves(message), parts):
+                _changes.take(table[i:j], base[i:j], into, column)
+
+    def combined(self, changes: Tensor) -> Tensor:
+        """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
+        message = torch.empty_like(changes[0])
+        for rule, width, (_, _, column) in zip(self._rules, self._widths, self._arrays(), strict=True):
+            _changes.combine(_halves(changes), _halves(message), column, width, NATIVE_RULES[rule])
+        return message
+
+    def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
+        """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
+        for table, base, column in self._arrays():
+            for ((i, j), of_all), (_, of_self) in zip(
+                _cut(_halves(change), parts), _cut(_halves(own), parts), strict=True
+            ):
+                _changes.add(table[i:j], base[i:j], of_all, of_self, column)
+
+    def settle(self, parts: Parts, change: Tensor) -> None:
+        """Move on what ranks agree on, and make the tables equal to it."""
+        for table, base, column in self._arrays():
+            for (i, j), of_all in _cut(_halves(change), parts):
+                _changes.settle(table[i:j], base[i:j], of_all, column)
+
+
+def _halves(message: Tensor) -> Any:
+    """Return a message as NumPy, which has no bfloat16, sees it."""
+    return message.view(torch.int16).numpy().view(np.uint16)
+
+
+def _cut(message: Any, parts: Parts) -> Iterator[tuple[tuple[int, int], Any]]:
+    """Yield each part with its rows of a message."""
+    row = 0
+    for i, j in parts:
+        yield (i, j), message[row : row + j - i]
+        row += j - i

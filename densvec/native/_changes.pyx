@@ -1,0 +1,91 @@
+"""What ranks change of a table's rows: taken, combined and added in one pass each, as the halves that are sent.
+
+A message has a row for each row exchanged, and in it the columns of all tables side by side. Nothing here
+holds the GIL: training goes on meanwhile.
+"""
+
+from libc.stdint cimport uint16_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+cdef extern from "_changes.h" nogil:
+    void take_change(uint16_t* into, const float* table, const float* base, Py_ssize_t n)
+    void add_change(float* table, float* base, const uint16_t* change, const uint16_t* own, Py_ssize_t n)
+    void settle_change(float* table, float* base, const uint16_t* change, Py_ssize_t n)
+    void unpack_row(float* into, const uint16_t* row, Py_ssize_t n)
+    void pack_row(uint16_t* into, const float* row, Py_ssize_t n)
+    void adasum_pair(float* into, const float* a, const float* b, Py_ssize_t n)
+    void add_rows(float* into, const float* rows, Py_ssize_t count, Py_ssize_t n, bint mean)
+
+
+def take(const float[:, ::1] table, const float[:, ::1] base, uint16_t[:, ::1] into, Py_ssize_t column):
+    """Write table - base into the columns of a message from `column` on."""
+    cdef Py_ssize_t i, n = table.shape[1]
+    check(table.shape, base.shape, into.shape, column)
+    with nogil:
+        for i in range(table.shape[0]):
+            take_change(&into[i, column], &table[i, 0], &base[i, 0], n)
+
+
+def add(float[:, ::1] table, float[:, ::1] base, const uint16_t[:, ::1] change, const uint16_t[:, ::1] own,
+        Py_ssize_t column):
+    """Add the change of all to the base, and to the table what it has more than this rank's own."""
+    cdef Py_ssize_t i, n = table.shape[1]
+    check(table.shape, base.shape, change.shape, column)
+    check(table.shape, base.shape, own.shape, column)
+    with nogil:
+        for i in range(table.shape[0]):
+            add_change(&table[i, 0], &base[i, 0], &change[i, column], &own[i, column], n)
+
+
+def settle(float[:, ::1] table, float[:, ::1] base, const uint16_t[:, ::1] change, Py_ssize_t column):
+    """Add the change of all to the base, and make the table equal to it."""
+    cdef Py_ssize_t i, n = table.shape[1]
+    check(table.shape, base.shape, change.shape, column)
+    with nogil:
+        for i in range(table.shape[0]):
+            settle_change(&table[i, 0], &base[i, 0], &change[i, column], n)
+
+
+def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t column, Py_ssize_t width,
+            str rule):
+    """Combine the changes of all ranks, (ranks, rows, columns), in some columns by "adasum", "mean" or "sum"."""
+    cdef Py_ssize_t ranks = changes.shape[0], rows = changes.shape[1], i, k
+    cdef bint tree = rule == "adasum", mean = rule == "mean"
+    if rule not in ("adasum", "mean", "sum"):
+        raise ValueError(f"rule={rule!r} is unknown: use 'adasum', 'mean' or 'sum'")
+    if (into.shape[0] != rows or into.shape[1] != changes.shape[2] or width < 1 or column < 0
+            or column + width > into.shape[1] or not ranks):
+        raise ValueError("the arrays do not fit each other: (ranks, rows, columns), (rows, columns)")
+    cdef float* parts = <float*> malloc((ranks + 1) * width * sizeof(float))
+    if parts == NULL:
+        raise MemoryError
+    with nogil:
+        for i in range(rows):
+            for k in range(ranks):
+                unpack_row(parts + k * width, &changes[k, i, column], width)
+            if tree:
+                combine_tree(parts, ranks, width)
+            else:
+                add_rows(parts + ranks * width, parts, ranks, width, mean)
+            pack_row(&into[i, column], parts + (0 if tree else ranks * width), width)
+    free(parts)
+
+
+cdef void combine_tree(float* parts, Py_ssize_t count, Py_ssize_t n) noexcept nogil:  # INOUT: parts
+    """Combine parts in pairs, then the results, and one that is left over, and so on; the last is the first part."""
+    cdef Py_ssize_t k
+    while count > 1:
+        for k in range(count // 2):
+            adasum_pair(parts + k * n, parts + 2 * k * n, parts + (2 * k + 1) * n, n)
+        if count % 2:
+            memcpy(parts + count // 2 * n, parts + (count - 1) * n, n * sizeof(float))
+        count = (count + 1) // 2
+
+
+cdef int check(const Py_ssize_t* table, const Py_ssize_t* base, const Py_ssize_t* message,
+               Py_ssize_t column) except -1:
+    if base[0] != table[0] or base[1] != table[1] or message[0] != table[0] or column < 0 \
+            or column + table[1] > message[1]:
+        raise ValueError("the arrays do not fit each other: (rows, width), (rows, width), (rows, columns)")
+    return 0
