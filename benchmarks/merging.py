@@ -199,7 +199,8 @@ def main() -> None:
         losses = sum((backend.measure(chunk) for chunk in model._feeds()(0, 0)), StepResult())
         cells.append(f"{losses.per_centre()[0]:.2f}")
     print(
-        "| ranks | words between exchanges | in common | sum of 12 | BIG5 | GAP | BBDS | BLESS | loss | bytes |"
+        "| ranks | words between exchanges | in common | sum of 12 | BIG5 | GAP SemEval | CoInCo | BBDS | BLESS | "
+        "loss | bytes |"
     )
     common = ", ".join(args.common) or "–"
     print(f"| {args.ranks} | {args.exchange_words:,} | {common} | {' | '.join(cells)} | {per_word:.0f} |")

@@ -217,25 +217,20 @@ class Exchange:
 
     def _combined_dense(self, dense: _Dense) -> _Dense:
         """Combine changes of weights like those of rows; average their moments, which are equally good on all ranks."""
-        floats = [tensor for tensor in dense.means if tensor.is_floating_point()]
-        weights, moments = self._dealt(dense.weights), self._dealt(floats)
+        weights, moments = self._dealt(dense.weights), self._dealt(dense.means)
         part = weights.shape[1]
         received = self.group.exchange(torch.cat([weights, moments], 1))
         own = torch.cat([self._combined_weights(received[:, :part]), received[:, part:].mean(0)])
         gathered = torch.stack(self.group.gather_tensor(own))
-        averaged = iter(_like(gathered[:, part:].flatten(), floats))
         return _Dense(
             _like(gathered[:, :part].flatten(), dense.weights),
-            [
-                next(averaged) if tensor.is_floating_point() else self._mean_count(tensor)
-                for tensor in dense.means
-            ],
+            _like(gathered[:, part:].flatten(), dense.means),
         )
 
     def _dealt(self, tensors: Sequence[Tensor]) -> Tensor:
         """Return all numbers of some tensors in as many equal rows as there are owners."""
         empty = torch.empty(0, dtype=self._shared.rows[0][0].dtype, device=self._wire)
-        flat = torch.cat([empty, *(tensor.flatten() for tensor in tensors)])
+        flat = torch.cat([empty, *(tensor.flatten().to(empty.dtype) for tensor in tensors)])  # counters too
         part = -(-len(flat) // self.group.size)
         return torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat))).view(
             self.group.size, part
@@ -254,16 +249,12 @@ class Exchange:
 
         return adasum_blocks(changes, blocks, int(self._blocks[-1]) + 1, add_up)
 
-    def _mean_count(self, counter: Tensor) -> Tensor:
-        total = torch.stack(self.group.gather_tensor(counter)).sum(0)
-        return total.div(self.group.size, rounding_mode="floor")
-
 
 def _like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Return numbers laid out one after another, and what fills them up, in the shapes of some tensors."""
     sizes = [tensor.numel() for tensor in tensors]
     parts = torch.split(flat[: sum(sizes)], sizes)
-    return [part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
+    return [part.view(tensor.shape).to(tensor.dtype) for part, tensor in zip(parts, tensors, strict=True)]
 
 
 def weight_blocks(weights: Sequence[Tensor]) -> Tensor:
