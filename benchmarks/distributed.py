@@ -308,7 +308,7 @@ def main() -> None:
     parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--exchange-words", type=int, default=50_000)
+    parser.add_argument("--exchange-words", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--vector-size", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

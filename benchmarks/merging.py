@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--held-out", help="another text, to measure the loss on")
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--exchange-words", type=int, default=50_000)
+    parser.add_argument("--exchange-words", type=int, default=10_000)
     parser.add_argument("--first-band", type=int, help="rows that are exchanged in every round")
     parser.add_argument("--common", nargs="*", default=[], help="tables that all ranks have in common")
     parser.add_argument("--seed", type=int, default=1)

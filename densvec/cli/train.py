@@ -123,7 +123,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--exchange-words",
         type=int,
         metavar="N",
-        help="under torchrun: words that each process trains between two exchanges (default: 50000)",
+        help="under torchrun: words that each process trains between two exchanges (default: 10000 for each worker)",
     )
     parser.add_argument(
         "--profile", action="store_true", help="print at the end what host and device did for each batch"

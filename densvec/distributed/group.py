@@ -27,7 +27,9 @@ class Settings:
     """What `densvec.distributed.init` was told, or the defaults."""
 
     timeout: float = 600.0
-    exchange_words: int = 50_000
+    exchange_words: int | None = (
+        None  # None: so many for each of a rank's workers, see `densvec.distributed.training`
+    )
 
 
 settings = Settings()

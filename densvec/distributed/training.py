@@ -40,6 +40,10 @@ __all__ = ["RankInterrupt", "TogetherBackend", "share"]
 OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
 
+#: Words between two exchanges for each worker of a rank, unless set: fewer keep quality, more save time.
+WORDS_OF_A_WORKER = 10_000
+
+
 class RankInterrupt(KeyboardInterrupt):
     """Another rank was interrupted, so this one stops too."""
 
@@ -56,13 +60,16 @@ def share(
             "vocabulary": hashlib.sha256(words).hexdigest(),
             **{name: getattr(model, name) for name in model.parameter_names() if name not in OWN},
             "number of epochs": run.epochs,
-            "exchange_words": settings.exchange_words,
+            "exchange_words": settings.exchange_words or "by workers",
             "position": [run.epoch, run.tally.chunks, run.shared],
         }
         group.check_same("model", json.loads(json.dumps(document, default=str)))
         if model._corpus[0] is not None:
             check_shares(group, model._corpus[0])
-    return TogetherBackend(group, run, backend, model.layout(), as_files(*model._corpus), open_feed)
+    workers = group.gather(model.workers) if group.size > 1 else [1]
+    interval = settings.exchange_words or WORDS_OF_A_WORKER * max(workers)
+    corpus = as_files(*model._corpus)
+    return TogetherBackend(group, run, backend, model.layout(), corpus, open_feed, exchange_words=interval)
 
 
 class TogetherBackend(Backend):
@@ -82,6 +89,8 @@ class TogetherBackend(Backend):
         The corpus; sentences are this rank's share of it.
     open_feed : callable
         Opens the corpus, or one piece of it, at an epoch, leaving out chunks.
+    exchange_words : int
+        Words that this rank trains between two rounds, the same number on all ranks.
     """
 
     def __init__(
@@ -92,6 +101,8 @@ class TogetherBackend(Backend):
         layout: Layout,
         corpus: tuple[Any, Any],
         open_feed: Callable[..., Feed],
+        *,
+        exchange_words: int,
     ) -> None:
         self.concurrent = backend.concurrent
         self.batch_words = backend.batch_words
@@ -111,11 +122,12 @@ class TogetherBackend(Backend):
         self._broken = False
         self._own = self._all = Tally()
         self._since = 0
+        self._exchange_words = exchange_words
         self._count_from(self._all, self._own)
         self._check_position()
         self._exchange: Exchange | None = None
         if group.size > 1:
-            band = first_band(settings.exchange_words)
+            band = first_band(exchange_words)
             self._exchange = Exchange(group, shared_arrays(backend, layout), first_band=band)
 
     # What the loop asks of a backend
@@ -177,7 +189,7 @@ class TogetherBackend(Backend):
 
     def exchange_is_due(self) -> bool:
         """Return whether this rank has trained as many words as it is to train between two rounds."""
-        return self._since >= settings.exchange_words
+        return self._since >= self._exchange_words
 
     def exchange(self) -> None:
         """Take the outcome of the last round, and start the next one."""

@@ -118,6 +118,28 @@ def test_a_process_alone_cannot_insist_on_others():
         BayesianSkipGram([["a", "b"]] * 9, min_count=1, distributed=True)
 
 
+def words_between_exchanges(corpus, exchange_words):
+    """Train with as many workers as the rank's number says; return what was agreed on."""
+    from densvec import distributed
+    from densvec.distributed import training
+
+    distributed.init(exchange_words=exchange_words, timeout=60)
+    agreed, backend = [], training.TogetherBackend
+
+    def noted(*args, exchange_words):
+        agreed.append(exchange_words)
+        return backend(*args, exchange_words=exchange_words)
+
+    training.TogetherBackend = noted
+    BayesianSkipGram(corpus_file=corpus, **{**QUICK, "workers": 1 + distributed.rank(), "epochs": 1})
+    return agreed
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, 20_000), (3000, 3000)])
+def test_ranks_exchange_after_so_many_words_of_each_worker_unless_told(corpus, given, expected):
+    assert run_ranks(words_between_exchanges, 2, corpus, given) == [[expected]] * 2
+
+
 def tiny(path):
     start()
     return everything(BayesianSkipGram(corpus_file=path, **{**QUICK, "min_count": 1, "sample": 0}))
