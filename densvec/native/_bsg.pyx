@@ -216,13 +216,15 @@ cdef class Kernel:
     cdef readonly str instruction_set
 
     def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0,
-                 bint residual=False, reading=None, int workers=1, str instruction_set=None):
-        self.arrays = {**arrays, **state}  # keeps them alive
+                 bint residual=False, reading=None, company=None, int workers=1, str instruction_set=None):
+        words, size = arrays["means"].shape
+        if company is None:
+            company = np.zeros(words, arrays["means"].dtype)
+        self.arrays = {**arrays, **state, "company": company}  # keeps them alive
         self.nearness = nearness
         self.workspaces = [Workspace() for _ in range(workers)]
         self.instruction_set = instruction_set or best_instruction_set().decode()
 
-        words, size = arrays["means"].shape
         inputs, hidden = arrays["context_layer"].shape
         spread = arrays["log_variances"].shape[1]
         if spread not in (1, size):
@@ -255,6 +257,7 @@ cdef class Kernel:
             most_pushes=MOST_PUSHES, memory=TYPICAL_MEMORY, shrink=SHRINKAGE, scored=SCORED,
         )
         step.tables = self._tables(arrays)
+        step.company = address(company, "company", (words,))
         cdef Optimiser* optimiser = &step.optimiser
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", (words,))
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))

@@ -150,12 +150,17 @@ cdef inline void move_centre(Step* step, int count) noexcept nogil:
         mean[d] -= <REAL> (rate / (1 + damping * steepness[d])) * d_mean[d]
 
 
-cdef inline void cover(Step* step, int positives, REAL* sums) noexcept nogil:  # INOUT: sums
-    """Cover: widen the positives that are stretched more than is typical, narrow the others.
+cdef inline void cover(Step* step, int positives, int centre, REAL* sums) noexcept nogil:  # INOUT: sums
+    """Cover: widen the positives that are stretched more than is expected, narrow the others.
 
     A word's stretch by a posterior is (v_q + (mean_q - mean)^2) / v. The typical word has the stretch and the
-    log-variance that words had on average lately; `sums` adds both up. Covering is not part of the loss: see
-    `densvec.training.settings.Rates`.
+    log-variance that words had on average lately; `sums` adds both up. In the company of a frequent centre less
+    is expected, of a rare one more:
+
+        log_variance += rate * (stretch - expected + shrink * (typical log-variance - log_variance))
+        expected      = typical stretch * (1 - company of the centre)
+
+    Covering is not part of the loss: see `densvec.training.settings.Rates`.
     """
     cdef int D = step.size, k
     cdef size_t row
@@ -164,8 +169,9 @@ cdef inline void cover(Step* step, int positives, REAL* sums) noexcept nogil:  #
     cdef REAL stretch, log_variance, move, stretches = 0, widths = 0, portion = <REAL> 1 / D
     cdef Descent descent = Descent(0, 0, rate, longest, low, high)
     q, s, typical, log_variances = &step.q, step.scratch, step.optimiser.typical, step.tables.log_variances
-    cdef REAL variance = q.variance[0], base = typical[0] - shrink * typical[1]
     rows, precisions, distances = s.rows, s.precisions, s.distances
+    cdef REAL variance = q.variance[0], expected = typical[0] * (1 - step.company[rows[centre]])
+    cdef REAL base = expected - shrink * typical[1]
     for k in range(positives):
         row = rows[k]
         if step.spread == 1:
@@ -178,8 +184,8 @@ cdef inline void cover(Step* step, int positives, REAL* sums) noexcept nogil:  #
             widths += log_variance
         else:
             step.loops.cover_diagonal(sums, log_variances + row * D, step.tables.means + row * D,
-                                      precisions + <size_t> k * D, q.mean, q.variance, typical, shrink,
-                                      &descent, D)
+                                      precisions + <size_t> k * D, q.mean, q.variance, expected, typical[1],
+                                      shrink, &descent, D)
     sums[0] += stretches
     sums[1] += widths
 
@@ -278,7 +284,7 @@ cdef inline void compare(Step* step) noexcept nogil:
             move_rows(step, count, count + 1, &step.rates.prior)
         q.variance = s.variance
         if step.trains:
-            cover(step, positives, sums)
+            cover(step, positives, count, sums)
             pairs += positives
 
         if step.narrows:  # the score alone teaches it how far

@@ -125,6 +125,7 @@ cdef struct Step:                # everything that a step needs
     Tables into                  # what changes: the same, or gradients
     bint trains                  # the same
     bint measures                # nothing changes: only the loss is asked for
+    const REAL* company          # (V,) what coverage expects less of the words around each, as a share
     Optimiser optimiser
     Limits limits
     Rates rates

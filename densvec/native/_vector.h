@@ -133,7 +133,7 @@ typedef struct {
           int n))                                                                                            \
     LOOP(void, cover_diagonal,                                                                               \
          (REAL *sums, REAL *log_variance, const REAL *row, const REAL *precision, const REAL *mean,        \
-          const REAL *variance, const REAL *typical, REAL shrink, const Descent *rule, int n))               \
+          const REAL *variance, REAL expected, REAL typical, REAL shrink, const Descent *rule, int n))       \
     LOOP(void, adam,                                                                                         \
          (REAL *weights, REAL *first, REAL *second, const REAL *gradient, REAL scale, const Adam *rule,   \
           int n))                                                                                            \

@@ -67,8 +67,8 @@ cdef extern from "_vector.h" nogil:
                               const REAL* row, const REAL* precision, const REAL* mean,
                               const REAL* variance, REAL weight, const Descent* rule, int n) noexcept nogil
         void (*cover_diagonal)(REAL* sums, REAL* log_variance, const REAL* row, const REAL* precision,
-                               const REAL* mean, const REAL* variance, const REAL* typical, REAL shrink,
-                               const Descent* rule, int n) noexcept nogil
+                               const REAL* mean, const REAL* variance, REAL expected, REAL typical,
+                               REAL shrink, const Descent* rule, int n) noexcept nogil
         void (*adam)(REAL* weights, REAL* first, REAL* second, const REAL* gradient, REAL scale,
                      const Adam* rule, int n) noexcept nogil
         void (*exchange)(REAL* const* into, REAL* change, REAL* const* rows, const REAL* gains,

@@ -241,14 +241,14 @@ TARGET static void LOOP(pull_diagonal)(REAL *into, REAL *into_log_variance, REAL
     }
 }
 
-/* Cover a posterior: widen the log-variances that it stretches more than is typical, narrow the others, and
- * draw all of them a little (shrink) to the typical log-variance. A row's stretch is the posterior's second
- * moment about the row in units of the row's variance, (v_q + (mean - row)**2) / v_row. typical: stretch and
- * log-variance;  sums: += those of this row, means over its dimensions */
+/* Cover a posterior: widen the log-variances that it stretches more than expected, narrow the others, and
+ * draw all of them a little (shrink) to the typical one. A row's stretch is the posterior's second
+ * moment about the row in units of the row's variance, (v_q + (mean - row)**2) / v_row.
+ * sums: += stretch and log-variance of this row, means over its dimensions */
 TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_variance,
                                         const REAL *restrict row, const REAL *restrict precision,
                                         const REAL *restrict mean, const REAL *restrict variance,
-                                        const REAL *restrict typical, REAL shrink, const Descent *rule,
+                                        REAL expected, REAL typical, REAL shrink, const Descent *rule,
                                         int n) {
     const Descent by = *rule;
     REAL stretches = 0, log_variances = 0;
@@ -256,7 +256,7 @@ TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_
     for (int d = 0; d < n; d++) {
         REAL diff = mean[d] - row[d];
         REAL stretch = (variance[d] + diff * diff) * precision[d];
-        REAL step = by.log_variance_rate * (stretch - typical[0] + shrink * (typical[1] - log_variance[d]));
+        REAL step = by.log_variance_rate * (stretch - expected + shrink * (typical - log_variance[d]));
         REAL moved = log_variance[d] + LOOP(short_step)(step, by.longest_step);
         stretches += stretch;
         log_variances += log_variance[d];

@@ -18,7 +18,7 @@ from densvec.native import (
 )
 from densvec.training.backend import Backend, StepResult
 from densvec.training.settings import Bounds, GaussRates, Objective, Rates, check_margin
-from densvec.training.tables import bayesian_state, bayesian_tables
+from densvec.training.tables import bayesian_company, bayesian_state, bayesian_tables
 from densvec.types import Array
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ class BayesianSkipGramBackend(NativeBackend):
             nearness=objective.nearness,
             residual=wv.encoder.residual,
             reading=wv.encoder.reading,
+            company=bayesian_company(wv),
             workers=workers,
         )
         super().__init__(tables, kernel)

@@ -11,6 +11,7 @@ __all__ = [
     "ADAGRAD_EPSILON",
     "ADAM_BETAS",
     "ADAM_EPSILON",
+    "COMPANY",
     "LARGEST_RATE",
     "LOG_VARIANCE_STEP",
     "PRIOR_LOG_VARIANCE_BOUNDS",
@@ -33,6 +34,7 @@ LARGEST_RATE = 1e6  # steps are damped or bounded: a greater rate would only ove
 TYPICAL_MEMORY = 2048  # about how many centres the typical word (see `Rates`) is a running mean over
 SCORED = 4  # at one position of this many a narrowing posterior is scored: its head has few weights to learn
 SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
+COMPANY = 0.1  # how much coverage widens a word for the log-frequency of the words around it
 
 
 def check_margin(margin: float) -> float:
@@ -79,7 +81,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Rates:
-    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .0625, .075, .045, .0225, .05 and 3e-4.
+    """Learning rates as multiples of ``alpha``: at alpha=0.025 they are .0625, .075, .045, .01875, .05 and 3e-4.
 
     Log-variances have three: ``log_variance`` for what the word's own posteriors say of them, ``contrast`` for
     the hinge, where the word is a context word or a negative, and ``coverage``. *Coverage* means that a word's
@@ -89,17 +91,19 @@ class Rates:
         (v_q + (μ_q − μ_c)²) / v_c
 
     The *typical word* is the running mean of stretch and log-variance over all words met in training. Coverage
-    widens a word whose stretch is greater than the typical one and narrows one whose stretch is smaller. It also
-    draws log-variances a little towards the typical one (`SHRINKAGE`), which limits both. It is not part of the
-    loss, but settles what the loss leaves open: Eq. 7 does not change when all means and variances, or those of
-    words that occur only with each other, are scaled together, and it contrasts words only where the margin is
+    widens a word whose stretch is greater than the typical one and narrows one whose stretch is smaller. Its
+    *company* counts too (`COMPANY`): a word becomes wider in the windows of frequent centres and narrower in
+    those of rare ones, since general words keep company with words that are general themselves. Coverage also
+    draws log-variances a little towards the typical one (`SHRINKAGE`), which limits all this. It is not part of
+    the loss, but settles what the loss leaves open: Eq. 7 does not change when all means and variances, or those
+    of words that occur only with each other, are scaled together, and it contrasts words only where the margin is
     not satisfied.
     """
 
     mean: float = 2.5
     log_variance: float = 3.0
     contrast: float = 1.8
-    coverage: float = 0.9
+    coverage: float = 0.75
     embedding: float = 2.0
     encoder: float = 0.012
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from densvec.model.layout import STATE, TableLayout
+from densvec.text.thinning import log_frequencies
+from densvec.training.settings import COMPANY
 from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["PER_WORD", "bayesian_state", "bayesian_tables", "optimiser_layout"]
+__all__ = ["PER_WORD", "bayesian_company", "bayesian_state", "bayesian_tables", "optimiser_layout"]
 
 #: Tables with a row for each word; the others are the encoder's weights.
 PER_WORD = ("means", "log_variances", "embeddings")
@@ -24,6 +26,18 @@ def bayesian_tables(wv: KeyedDensities) -> dict[str, Array]:
     assert wv.encoder is not None
     assert wv.log_variances is not None
     return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
+
+
+def bayesian_company(wv: KeyedDensities) -> Array:
+    """Return what being in the window of each word makes coverage expect less of a word's stretch, as a share.
+
+    It goes with the word's log-frequency in the thinned text, and is 0 on average over that; see `settings.Rates`.
+    Without counts it is 0 for all words.
+    """
+    if "count" not in wv.expandos or not len(wv.vectors):
+        return np.zeros(len(wv.vectors), dtype=wv.vectors.dtype)
+    logs = log_frequencies(wv.expandos["count"], wv.expandos.get("keep"))
+    return (COMPANY * (logs - np.exp(logs) @ logs)).astype(wv.vectors.dtype)
 
 
 def optimiser_layout(weights: Mapping[str, tuple[int, ...]]) -> list[TableLayout]:

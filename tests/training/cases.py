@@ -13,7 +13,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 from densvec._corpus import Chunk
 from densvec.encoder import LOG_VARIANCE_BOUNDS, Encoder
 from densvec.reading import Reading
-from densvec.training.settings import SCORED, SHRINKAGE, Objective, Rates
+from densvec.training.settings import COMPANY, SCORED, SHRINKAGE, Objective, Rates
 
 WEIGHTS = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
 
@@ -50,7 +50,9 @@ def make_wv(
         residual=residual,
         reading=reading or Reading(),
     )
-    return SimpleNamespace(vectors=draw(words, dimensions), log_variances=draw(words, width), encoder=encoder)
+    return SimpleNamespace(
+        vectors=draw(words, dimensions), log_variances=draw(words, width), encoder=encoder, expandos={}
+    )
 
 
 def make_chunk(sentences, *, window=2, negative=2, pairing="shared", words=None, seed=0, radii=None):
@@ -267,8 +269,14 @@ class BackendCases:
         np.testing.assert_allclose((before - wv.log_variances) / alpha, expected, rtol=1e-4, atol=1e-4)
 
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
-    def test_coverage_widens_the_words_that_are_stretched_more_than_typical(self, covariance):
+    def test_coverage_widens_words_that_are_stretched_more_than_typical_or_among_frequent_words(
+        self, covariance
+    ):
         wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=True)
+        for name, values in {"count": np.arange(90, 0, -9), "keep": np.linspace(0.3, 1, 10)}.items():
+            wv.expandos[name] = values
+        share = wv.expandos["count"] * wv.expandos["keep"] / (wv.expandos["count"] @ wv.expandos["keep"])
+        company = COMPANY * (np.log(share) - share @ np.log(share))
         chunk, alpha, typical = make_chunk(SENTENCES, window=3), 1e-8, (1.7, 0.3)
         before, met = wv.log_variances.copy(), []
         expected = np.zeros_like(before)
@@ -279,7 +287,8 @@ class BackendCases:
                 square = (mean - wv.vectors[word]) ** 2
                 moment = np.exp(log_variance) + (square.mean() if covariance == "spherical" else square)
                 stretch = moment / np.exp(before[word])
-                expected[word] += stretch - typical[0] + SHRINKAGE * (typical[1] - before[word])
+                expected[word] += stretch - typical[0] * (1 - company[centre])
+                expected[word] += SHRINKAGE * (typical[1] - before[word])
                 met.append((stretch.mean(), before[word].mean()))
         state = self.backend(wv).state()
         state["typical_word"][:] = typical

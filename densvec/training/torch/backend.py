@@ -14,7 +14,7 @@ from torch import Tensor
 from densvec.training.backend import Backend, StepResult
 from densvec.training.profile import profile
 from densvec.training.settings import Objective, Rates
-from densvec.training.tables import bayesian_state, bayesian_tables
+from densvec.training.tables import bayesian_company, bayesian_state, bayesian_tables
 from densvec.training.torch.gradients import Step, differentiate
 from densvec.training.torch.minibatch import Minibatch, Minibatches
 from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, Pace, StepRates
@@ -89,7 +89,9 @@ class TorchBackend(Backend):
             **{name: torch.from_numpy(array).to(self.device) for name, array in self._homes.items()}
         )
         self.model = Model(objective, wv.encoder.residual, wv.encoder.reading)
-        self.optimiser = Optimiser(self.tables, bayesian_state(self._homes) | (state or {}))
+        self.optimiser = Optimiser(
+            self.tables, bayesian_state(self._homes) | (state or {}), bayesian_company(wv)
+        )
         self._minibatches = Minibatches(
             len(wv.vectors), options.batch_centres or BATCH_CENTRES.get(self.device.type, 512)
         )
@@ -134,7 +136,8 @@ class TorchBackend(Backend):
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
         for batch in self._to_device(Minibatches(len(self.tables.means)).of([chunk])):
             step = self._differentiate(*self._windows(batch))
-            sums = add_up(step, *step.losses.loss.new_tensor([1.0, 1.0, 0.0]))
+            rates = step.losses.loss.new_tensor([1.0, 1.0, 0.0])
+            sums = add_up(step, *rates, self.optimiser.company)
             words, texts = step.windows.words.ids, step.windows.texts.ids
             for name, ids, gradient in (
                 ("means", words, sums.means),

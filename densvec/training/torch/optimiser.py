@@ -103,10 +103,11 @@ def _is_known(finite: Tensor) -> bool:
 class Optimiser:
     """The update rule of each table and its accumulators."""
 
-    def __init__(self, tables: Tables, state: dict[str, Array]) -> None:
+    def __init__(self, tables: Tables, state: dict[str, Array], company: Array) -> None:
         self.tables = tables
         device = tables.means.device
         self._state = {name: torch.from_numpy(np.array(array)).to(device) for name, array in state.items()}
+        self.company = torch.from_numpy(company).to(device)
         self.squares = self._state["embedding_squares"]
         self.typical = self._state["typical_word"]
         self.steps = self._state["adam_steps"]
@@ -130,7 +131,7 @@ class Optimiser:
     @torch.no_grad()
     def update(self, step: Step, pace: Pace, rates: StepRates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
-        sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage)
+        sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage, self.company)
         weights, moments = self._adam(step.gradients.weights, pace, rates.encoder)
         changes = [
             *self._densities(step, sums, pace.centres, rates),
@@ -161,7 +162,9 @@ class Optimiser:
         means = sums.means.mul_(-rates.mean / (1 + rates.mean * curvature))
 
         stretch, log_variance = self.typical.unbind()
-        pull = sums.met * (stretch + SHRINKAGE * (rows.log_variances - log_variance))
+        pull = (sums.met - sums.company) * stretch + sums.met * SHRINKAGE * (
+            rows.log_variances - log_variance
+        )
         damping = (
             torch.maximum(rates.log_variance, rates.contrast) * sums.strength + rates.coverage * sums.met
         )

@@ -23,15 +23,22 @@ class Sums(NamedTuple):
     strength: Tensor  # (U, 1) Σ|share|: how much the divergences to that word weigh, whatever their sign
     steepness: Tensor  # (U, 1|D) the curvature of the residual posteriors that go with the word's mean
     met: Tensor  # (U, 1) in how many windows the word is
+    company: Tensor  # (U, 1) what the centres of these windows make coverage expect less of it, added up
 
 
-def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor) -> Sums:
-    """Add the derivatives up; log-variances move at three rates, see `densvec.training.settings.Rates`."""
+def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor, company: Tensor) -> Sums:
+    """Add the derivatives up; log-variances move at three rates, see `densvec.training.settings.Rates`.
+
+    ``company`` has a number for each word of the vocabulary, see `densvec.training.tables.bayesian_company`.
+    """
     windows, rows, contrast, shares = step.windows, step.rows, step.contrast, step.gradients.shares
     words, priors, width = windows.words, step.gradients.priors, rows.log_variances.shape[1]
     met = F.pad(windows.mask.to(shares.dtype), (0, shares.shape[1] - windows.mask.shape[1]))
-    counts = words.sums_by_word(torch.stack((shares.flatten(), shares.abs().flatten(), met.flatten()), 1))
-    total, strength, windows_of = counts.tensor_split(3, 1)
+    centres = windows.centres.ids.index_select(0, windows.centres.numbers[:, 0])
+    kept = met * company.index_select(0, centres)[:, None]
+    parts_of = (shares.flatten(), shares.abs().flatten(), met.flatten(), kept.flatten())
+    counts = words.sums_by_word(torch.stack(parts_of, 1))
+    total, strength, windows_of, company_of = counts.tensor_split(4, 1)
     means = contrast.pulls_of_words(shares, total)
     # share · (1 - stretch) at the contrast's rate, and -stretch at coverage's
     weights, weight = shares * by_contrast + met * coverage, total * by_contrast + windows_of * coverage
@@ -45,4 +52,5 @@ def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor) -> Su
         0, there, of_priors[:, size:]
     )
     slopes, strength, steepness = rest.tensor_split((width, width + 1), 1)
-    return Sums(means.index_add_(0, there, of_priors[:, :size]), slopes, strength, steepness, windows_of)
+    means = means.index_add_(0, there, of_priors[:, :size])
+    return Sums(means, slopes, strength, steepness, windows_of, company_of)
