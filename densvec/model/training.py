@@ -220,7 +220,7 @@ class Training(ModelState):
         run.check_not_lost()
         self._own_arrays()
         ranks = self._ranks()
-        backend, open_feed = self._make_backend(), self._feeds()
+        open_feed, backend = self._feeds(), self._make_backend()
         several = ranks is not None or run.shared is not None
         if several:
             from densvec.distributed.training import share

@@ -34,7 +34,7 @@ LARGEST_RATE = 1e6  # steps are damped or bounded: a greater rate would only ove
 TYPICAL_MEMORY = 2048  # about how many centres the typical word (see `Rates`) is a running mean over
 SCORED = 4  # at one position of this many a narrowing posterior is scored: its head has few weights to learn
 SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
-COMPANY = 0.1  # how much coverage widens a word for the log-frequency of the words around it
+COMPANY = 0.05  # how much coverage widens a word for the log-frequency of the words around it
 
 
 def check_margin(margin: float) -> float:
