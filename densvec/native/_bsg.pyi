@@ -18,6 +18,7 @@ class Kernel:
         nearness: float = 0.0,
         residual: bool = False,
         reading: Reading | None = None,
+        company: Array | None = None,
         workers: int = 1,
         instruction_set: str | None = None,
     ) -> None: ...

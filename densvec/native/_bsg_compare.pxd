@@ -154,8 +154,8 @@ cdef inline void cover(Step* step, int positives, int centre, REAL* sums) noexce
     """Cover: widen the positives that are stretched more than is expected, narrow the others.
 
     A word's stretch by a posterior is (v_q + (mean_q - mean)^2) / v. The typical word has the stretch and the
-    log-variance that words had on average lately; `sums` adds both up. In the company of a frequent centre less
-    is expected, of a rare one more:
+    log-variance that words had on average lately; `sums` adds both up. Less is expected in the company of a
+    frequent centre, and more in that of a rare one:
 
         log_variance += rate * (stretch - expected + shrink * (typical log-variance - log_variance))
         expected      = typical stretch * (1 - company of the centre)

@@ -136,8 +136,8 @@ class TorchBackend(Backend):
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
         for batch in self._to_device(Minibatches(len(self.tables.means)).of([chunk])):
             step = self._differentiate(*self._windows(batch))
-            rates = step.losses.loss.new_tensor([1.0, 1.0, 0.0])
-            sums = add_up(step, *rates, self.optimiser.company)
+            one, zero = step.losses.loss.new_tensor([1.0, 0.0])
+            sums = add_up(step, one, one, zero, self.optimiser.company)
             words, texts = step.windows.words.ids, step.windows.texts.ids
             for name, ids, gradient in (
                 ("means", words, sums.means),
