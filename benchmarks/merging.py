@@ -23,6 +23,7 @@ from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
 from densvec.text.pieces import deal, pieces_of
 from densvec.training.backend import StepResult
+from densvec.training.tables import bayesian_company
 
 
 class Table:
@@ -92,6 +93,7 @@ class Rank:
             nearness=objective.nearness,
             residual=encoder.residual,
             reading=encoder.reading,
+            company=bayesian_company(model.wv),
         )
         whole = shared_arrays(self.backend, model.layout())
         names = {id_of(array): name for name, array in self.backend.arrays().items()}
