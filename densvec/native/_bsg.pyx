@@ -85,10 +85,12 @@ cdef void update_encoder(Step* step) noexcept nogil:
         row_rate = step.rates.embedding / sqrt(optimiser.squares[row] + ADAGRAD_FLOOR)
         loops.add_scaled(step.tables.embeddings + row * E, -row_rate, d_input, E)
 
-    optimiser.steps[0] += 1
+    # A tile of one of several workers stands for one of each: moments forget as fast as one worker's would.
+    optimiser.steps[0] += step.workers
     steps = optimiser.steps[0]
     rate = step.rates.encoder * (sqrt(1 - pow(BETA_SECOND, steps)) / (1 - pow(BETA_FIRST, steps)))
-    cdef Adam adam = Adam(1 - BETA_FIRST, 1 - BETA_SECOND, rate, ADAM_FLOOR)
+    cdef Adam adam = Adam(1 - pow(BETA_FIRST, step.workers), 1 - pow(BETA_SECOND, step.workers), rate,
+                          ADAM_FLOOR)
     for w in range(WEIGHTS):
         loops.adam(step.tables.weights[w], optimiser.first[w], optimiser.second[w], s.d_weights[w],
                    <REAL> (1.0 / centres), &adam, step.lengths[w])
@@ -138,8 +140,9 @@ cdef inline int* integers(size_t count) noexcept:
 
 
 cdef class Workspace:
-    """The scratch memory of one worker; it grows to the largest chunk seen."""
+    """What one worker has for itself: its optimiser, and scratch memory that grows to the largest chunk seen."""
 
+    cdef Optimiser optimiser
     cdef Scratch scratch
     cdef int halo, rows
 
@@ -220,9 +223,7 @@ cdef class Kernel:
         words, size = arrays["means"].shape
         if company is None:
             company = np.zeros(words, arrays["means"].dtype)
-        self.arrays = {**arrays, **state, "company": company}  # keeps them alive
         self.nearness = nearness
-        self.workspaces = [Workspace() for _ in range(workers)]
         self.instruction_set = instruction_set or best_instruction_set().decode()
 
         inputs, hidden = arrays["context_layer"].shape
@@ -247,6 +248,7 @@ cdef class Kernel:
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs, step.embeds = units, outputs, whole_vectors(inputs)
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
+        step.workers = workers
         step.largest_loss = min(1e18, LARGEST_LOSS * max(1.0, margin) * max(1.0, kl_weight))
         reading = reading or Reading()
         step.window, step.nearness, step.saturation = reading.window, reading.nearness, reading.saturation
@@ -258,8 +260,19 @@ cdef class Kernel:
         )
         step.tables = self._tables(arrays)
         step.company = address(company, "company", (words,))
-        cdef Optimiser* optimiser = &step.optimiser
-        optimiser.squares = address(state["embedding_squares"], "embedding_squares", (words,))
+        for w, name in enumerate(WEIGHT_NAMES):
+            step.lengths[w] = arrays[name].size
+
+        # Workers have moments of their own, which start alike: shared ones would wander from cache to cache with
+        # every tile. The first worker's are those of `state`, which a file keeps.
+        states = [state] + [_own_moments(state) for _ in range(1, workers)]
+        self.workspaces = [self._workspace(own) for own in states]
+        self.arrays = {**arrays, "states": states, "company": company}  # keeps them alive
+
+    cdef Workspace _workspace(self, dict state):
+        cdef Workspace workspace = Workspace()
+        cdef Optimiser* optimiser = &workspace.optimiser
+        optimiser.squares = address(state["embedding_squares"], "embedding_squares", self.shapes["means"][:1])
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))
         steps = state["adam_steps"]
         if steps.dtype != np.int64 or steps.shape != (1,) or not steps.flags.writeable:
@@ -268,10 +281,10 @@ cdef class Kernel:
             )
         optimiser.steps = <long long*> begin(steps)
         for w, name in enumerate(WEIGHT_NAMES):
-            step.lengths[w] = arrays[name].size
             first, second, shape = "adam_first." + name, "adam_second." + name, self.shapes[name]
             optimiser.first[w] = address(state[first], first, shape)
             optimiser.second[w] = address(state[second], second, shape)
+        return workspace
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
@@ -324,11 +337,17 @@ cdef class Kernel:
         cdef long long halo = min(<long long> step.windows.n, TILE + 2 * <long long> step.windows.widest)
         cdef Workspace workspace = self.workspaces[worker]
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)
+        step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
         step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures
         with nogil:
             run(&step)
         return step.totals.hinge, step.totals.kl, step.totals.centres
+
+
+def _own_moments(dict state):
+    """Return an optimiser's arrays with copies of Adam's."""
+    return {name: array.copy() if name.startswith("adam_") else array for name, array in state.items()}
 
 
 cdef object whole_vectors(object n):

@@ -168,7 +168,7 @@ cdef inline void cover(Step* step, int positives, int centre, REAL* sums) noexce
     cdef REAL low = step.limits.prior_low, high = step.limits.prior_high
     cdef REAL stretch, log_variance, move, stretches = 0, widths = 0, portion = <REAL> 1 / D
     cdef Descent descent = Descent(0, 0, rate, longest, low, high)
-    q, s, typical, log_variances = &step.q, step.scratch, step.optimiser.typical, step.tables.log_variances
+    q, s, typical, log_variances = &step.q, step.scratch, step.typical, step.tables.log_variances
     rows, precisions, distances = s.rows, s.precisions, s.distances
     cdef REAL variance = q.variance[0], expected = typical[0] * (1 - step.company[rows[centre]])
     cdef REAL base = expected - shrink * typical[1]
@@ -242,6 +242,7 @@ cdef inline void compare(Step* step) noexcept nogil:
     cdef Descent contrast
     windows, q, s, totals = &step.windows, &step.q, step.scratch, &step.totals
     typical = step.optimiser.typical
+    step.typical[0], step.typical[1] = typical[0], typical[1]
     memset(s.d_posteriors, 0, (last - first) * step.outputs * sizeof(REAL))
     memset(sums, 0, sizeof(sums))
     for i in range(first, last):

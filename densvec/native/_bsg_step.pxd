@@ -110,6 +110,7 @@ cdef struct Step:                # everything that a step needs
     size_t embeds                # E in whole vectors
     size_t outputs               # D + spread in whole vectors: the row of the heads
     int lengths[WEIGHTS]
+    int workers                  # that step at once, each on chunks of its own
     bint residual                # whether a posterior is its prior, shifted by the encoder
     int window                   # words on either side; this and the next three: `densvec.reading.Reading`
     double nearness              # how much more near words count in the encoder's sum
@@ -127,6 +128,7 @@ cdef struct Step:                # everything that a step needs
     bint measures                # nothing changes: only the loss is asked for
     const REAL* company          # (V,) what coverage expects less of the words around each, as a share
     Optimiser optimiser
+    REAL typical[2]              # the optimiser's, as the tile began
     Limits limits
     Rates rates
     Windows windows

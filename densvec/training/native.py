@@ -78,7 +78,8 @@ class BayesianSkipGramBackend(NativeBackend):
     state : dict of str to array, optional
         The optimiser's accumulators, as `state` returned them earlier.
     workers : int
-        How many threads may call `step` at once.
+        How many threads may call `step` at once. Each has moments of the encoder's weights of its own, which start as
+        those of `state`; `state` has those of worker 0 afterwards.
     """
 
     def __init__(

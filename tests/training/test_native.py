@@ -100,6 +100,22 @@ def test_two_workers_train_the_same_tables():
     assert all(np.isfinite(array).all() for array in arrays_of(wv).values())
 
 
+def test_workers_have_moments_of_their_own_and_go_as_far_as_one():
+    chunk = make_chunk(SENTENCES)  # one tile
+    after = {}
+    for workers, worker in ((1, 0), (2, 0), (2, 1), (8, 7)):
+        wv = make_wv(10, 4, embedding=3, hidden=5)
+        backend = BayesianSkipGramBackend(wv, Objective(), Rates(), workers=workers)
+        backend.step(chunk, 0.025, worker)
+        after[workers, worker] = arrays_of(wv)
+        assert backend.state()["adam_steps"][0] == (workers if worker == 0 else 0)
+        assert backend.state()["adam_first.mean_head"].any() == (worker == 0)
+    # The first step of Adam, whose bias is corrected, does not depend on its betas.
+    for arrays in after.values():
+        for name, array in arrays.items():
+            np.testing.assert_allclose(array, after[1, 0][name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
 @pytest.mark.parametrize("name", ["means", "log_variances", "embeddings", "mean_head"])
 def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
     wv = make_wv(10, 4, dtype=np.float32)
