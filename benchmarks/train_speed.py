@@ -113,7 +113,8 @@ def scaling(path, rounds=5):
 def growth(words=1_000_000):
     """Print words/s against vocabulary, dimensions, window, negatives and workers, on Zipfian text.
 
-    Subsampling keeps more of a text with more words; what it keeps is what the kernel works on.
+    Subsampling keeps more of a text with more words; what it keeps is what the kernel works on. What is done once
+    before training, such as copying tables to which a run that diverges goes back, is not counted.
     """
     print("\n| setting | words/s | kept words/s |\n|---|---|---|")
     base = {"workers": 1}
@@ -133,7 +134,8 @@ def growth(words=1_000_000):
             model = BayesianSkipGram(**{**SETTINGS, "min_count": 1, "show_progress": False, **options})
             model.build_vocab_from_freq({f"w{i}": int(n) for i, n in enumerate(counts)})
             model.corpus_count, model.corpus_total_words = words // 20, words
-            speed = words_per_second(model, {"corpus_file": str(path)})
+            words_per_second(model, {"corpus_file": str(path)})
+            speed = model.loss_history[-1].words_per_second
             kept = np.average(keep_probabilities(counts, model.sample), weights=counts)
             setting = ", ".join(f"{name}={value:,}" for name, value in case.items())
             print(f"| {setting} | {thousands(speed)} | {thousands(speed * kept)} |", flush=True)
