@@ -110,7 +110,7 @@ def test_workers_have_moments_of_their_own_and_go_as_far_as_one():
         after[workers, worker] = arrays_of(wv)
         assert backend.state()["adam_steps"][0] == (workers if worker == 0 else 0)
         assert backend.state()["adam_first.mean_head"].any() == (worker == 0)
-    # The first step of Adam, whose bias is corrected, hardly depends on its betas: only its epsilon weighs more or less.
+    # The first step of Adam, whose bias is corrected, hardly depends on its betas: its epsilon does.
     for arrays in after.values():
         for name, array in arrays.items():
             np.testing.assert_allclose(array, after[1, 0][name], rtol=1e-7, err_msg=name)
