@@ -140,7 +140,7 @@ cdef inline int* integers(size_t count) noexcept:
 
 
 cdef class Workspace:
-    """What one worker has for itself: its optimiser, and scratch memory that grows to the largest chunk seen."""
+    """What one worker has for itself: its optimiser, and memory that grows to the largest chunk seen."""
 
     cdef Optimiser optimiser
     cdef Scratch scratch
@@ -263,7 +263,7 @@ cdef class Kernel:
         for w, name in enumerate(WEIGHT_NAMES):
             step.lengths[w] = arrays[name].size
 
-        # Workers have moments of their own, which start alike: shared ones would wander from cache to cache with
+        # Workers have moments of their own, which start alike: shared ones would wander between caches with
         # every tile. The first worker's are those of `state`, which a file keeps.
         states = [state] + [_own_moments(state) for _ in range(1, workers)]
         self.workspaces = [self._workspace(own) for own in states]

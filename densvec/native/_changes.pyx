@@ -1,4 +1,4 @@
-"""What ranks change of a table's rows: taken, combined and added in one pass each, as the halves that are sent.
+"""What ranks change of a table's rows: taken, combined and added in one pass each, as halves that are sent.
 
 A message has a row for each row exchanged, and in it the columns of all tables side by side. Nothing here
 holds the GIL: training goes on meanwhile.
@@ -49,7 +49,7 @@ def settle(float[:, ::1] table, float[:, ::1] base, const uint16_t[:, ::1] chang
 
 def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t column, Py_ssize_t width,
             str rule):
-    """Combine the changes of all ranks, (ranks, rows, columns), in some columns by "adasum", "mean" or "sum"."""
+    """Combine changes of all ranks, (ranks, rows, columns), in some columns; by "adasum", "mean", "sum"."""
     cdef Py_ssize_t ranks = changes.shape[0], rows = changes.shape[1], i, k
     cdef bint tree = rule == "adasum", mean = rule == "mean"
     if rule not in ("adasum", "mean", "sum"):
@@ -73,7 +73,7 @@ def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t
 
 
 cdef void combine_tree(float* parts, Py_ssize_t count, Py_ssize_t n) noexcept nogil:  # INOUT: parts
-    """Combine parts in pairs, then the results, and one that is left over, and so on; the last is the first part."""
+    """Combine parts in pairs, then the results with one that is left over, and so on, into the first part."""
     cdef Py_ssize_t k
     while count > 1:
         for k in range(count // 2):
