@@ -23,7 +23,7 @@ def noisy(wv, seed, changed=()):
     noise = rng.normal(size=wv.vectors.shape) * (0.1 + 0.1 * rng.random((len(wv), 1)))
     noise *= np.sqrt(200 / wv.expandos["count"])[:, None]
     means = wv.vectors + noise
-    for word in changed:
+    for word in sorted(changed):  # a set has another order in each process
         means[wv.get_index(word)] = rng.normal(size=size)
     turn = np.linalg.qr(rng.normal(size=(size, size)))[0]
     return KeyedDensities.from_arrays(
