@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,11 +13,16 @@ from hypothesis import settings
 from densvec.encoder import Encoder
 from densvec.keyed import KeyedDensities
 
+# A background job may have inherited to ignore interrupts; those of tests would then be lost.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Modules and tests for packages that not everyone has.
 OPTIONAL = {
     "densvec/arrow.py": "pyarrow",
     "densvec/distributed/combine.py": "torch",
     "densvec/distributed/exchange.py": "torch",
+    "densvec/distributed/rows.py": "torch",
     "densvec/distributed/training.py": "torch",
     "densvec/onnx.py": "onnxruntime",
     "densvec/search/faiss.py": "faiss",
