@@ -99,13 +99,16 @@ def log_frequencies(counts: ArrayLike, keep: ArrayLike | None = None) -> NDArray
     counts : array of int
         How often each word occurs.
     keep : array of float, optional
-        The probabilities of keeping each word; by default nothing is thinned.
+        The probabilities of keeping each word; by default nothing is thinned. 0 is unknown, as for a word that was
+        added by hand, and counts as 1.
 
     Examples
     --------
     >>> np.exp(log_frequencies([16, 1], keep=[0.25, 1.0]))
     array([0.8, 0.2])
     """
+    if keep is not None:
+        keep = np.where(np.asarray(keep) > 0, keep, 1.0)
     weights = noise_weights(counts, 1.0) if keep is None else noise_weights(counts, "subsampled", keep)
     logs: NDArray[np.float64] = np.log(weights / weights.sum())
     return logs

@@ -36,10 +36,7 @@ def bayesian_company(wv: KeyedDensities) -> Array:
     """
     if "count" not in wv.expandos or not len(wv.vectors):
         return np.zeros(len(wv.vectors), dtype=wv.vectors.dtype)
-    keep = wv.expandos.get("keep")
-    if keep is not None:
-        keep = np.where(np.asarray(keep) > 0, keep, 1.0)  # 0: a word that was added by hand
-    logs = log_frequencies(wv.expandos["count"], keep)
+    logs = log_frequencies(wv.expandos["count"], wv.expandos.get("keep"))
     return (COMPANY * (logs - np.exp(logs) @ logs)).astype(wv.vectors.dtype)
 
 

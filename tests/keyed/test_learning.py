@@ -66,3 +66,13 @@ def test_errors_say_what_to_do(wv):
     with pytest.raises(ValueError, match="none of the words around"):
         wv.learn("wug", ["wug xyzzy"])
     assert "wug" not in wv
+
+
+def test_a_word_that_was_added_can_be_a_substitute():
+    model = BayesianSkipGram(
+        [["the", "dog", "barks"], ["the", "cat", "purrs"]] * 50, vector_size=4, workers=1
+    )
+    wv = model.wv
+    wv.add_vector("wug", wv["cat"])
+    found = dict(wv.substitutes("dog", ["barks"], topn=None))
+    assert np.isfinite(found["wug"])
