@@ -80,6 +80,31 @@ def contest(path, repeats):
         )
 
 
+def defaults(corpus, rounds=3):
+    """Print words/s of a whole text at the defaults of both, how they thin frequent words included."""
+    from gensim.models import Word2Vec
+
+    source = {"corpus_file": str(corpus)}
+    print("\n| workers | all defaults: gensim SG | densvec | ratio (each round) |\n|---|---|---|---|")
+    for workers in (1, 2):
+        speeds = []
+        for _ in range(rounds):
+            models = (
+                Word2Vec(sg=1, epochs=1, workers=workers),
+                BayesianSkipGram(epochs=1, workers=workers, show_progress=False),
+            )
+            for model in models:
+                model.build_vocab(**source)
+            speeds.append([words_per_second(model, source) for model in models])
+        gensim, native = (statistics.median(column) for column in zip(*speeds, strict=True))
+        ratios = sorted(ours / theirs for theirs, ours in speeds)
+        print(
+            f"| {workers} | {thousands(gensim)} | {thousands(native)} | {statistics.median(ratios):.2f} "
+            f"({ratios[0]:.2f}–{ratios[-1]:.2f}) |",
+            flush=True,
+        )
+
+
 def by_cpu(path, rounds=3):
     """Print the ratio to gensim by time of the CPU, one worker: other programs disturb it less."""
     source, ratios = {"corpus_file": str(path)}, []
@@ -301,6 +326,7 @@ def main(path=None, words=3_000_000, repeats=3) -> None:
         roofline(text)
         if path:
             vocabularies(path, text)
+            defaults(path, repeats)
     growth()
 
 
