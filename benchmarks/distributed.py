@@ -230,16 +230,19 @@ def link(args) -> None:
 
 
 def exchanged(words, size, hidden, first_band):
-    """Return how many numbers of rows, and of weights and their moments, are exchanged in a round."""
+    """Return how many numbers of rows, and of weights and their moments, are exchanged in a round on average."""
     from densvec.distributed.bands import slices
+    from densvec.distributed.exchange import ENCODER_ROUNDS
 
     rows = sum(stop - start for start, stop in slices(words, 0, first_band))
-    # means, log-variance, embeddings, squares
-    return rows * (2 * size + 2), 3 * (3 * size * hidden + size + hidden + 1)
+    # means and log-variance in every round; embeddings and squares, and the weights, in some
+    weights = 3 * (3 * size * hidden + size + hidden + 1)
+    return rows * (size + 1) * (1 + 1 / ENCODER_ROUNDS), weights / ENCODER_ROUNDS
 
 
 def efficiency(args) -> None:
     """Print how much of their speed machines would keep."""
+    from densvec.bsg import default_hidden_size
     from densvec.distributed.bands import first_band
 
     print(f"{CORES} cores on each machine, {args.exchange_words:,} words of a machine between exchanges\n")
@@ -248,13 +251,14 @@ def efficiency(args) -> None:
     print("|" + "---|" * len(heads))
     for size in (100, 300):
         per_core, copying, combining = measured(args.corpus, size)
-        hidden = max(64, size * 2 // 3 // 16 * 16)
+        hidden = default_hidden_size(size)
         compute = args.exchange_words / (per_core * CORES)
         for words in (300_000, 3_000_000):
-            numbers, weights = exchanged(words, size, hidden, first_band(args.exchange_words))
             for gigabits in (10, 25):
                 kept = []
                 for machines in MACHINES:
+                    band = first_band(args.exchange_words, machines)
+                    numbers, weights = exchanged(words, size, hidden, band)
                     # Rows are sent as two bytes, weights as four; to their owners, and back to all.
                     sent = (2 * numbers + 4 * weights) * 2 * (machines - 1) / machines
                     meanwhile = sent * 8 / (gigabits * 1e9) + numbers * combining

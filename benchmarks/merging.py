@@ -103,6 +103,7 @@ class Rank:
 
         self.shared = Shared(
             [(table, rule) for table, rule in whole.rows if merged(table)],
+            [(table, rule) for table, rule in whole.encoder_rows if merged(table)],
             list(filter(merged, whole.weights)),
             list(filter(merged, whole.means)),
         )
@@ -124,7 +125,7 @@ def kind(name):
 def train(model, args):
     """Train a model on simulated ranks; return the bytes that one of them sent for each of its words."""
     table = Table(args.ranks)
-    band = args.first_band or first_band(args.exchange_words)
+    band = args.first_band or first_band(args.exchange_words, args.ranks)
     state = model._make_backend()
     model._optimiser_state = state.state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]

@@ -52,11 +52,21 @@ class BayesianSkipGramParameters(SharedParameters):
         super()._check_together()
         check_backend(self.backend, self.device)
         self._objective()  # raises if something is wrong with it
-        size = self.vector_size
-        self.hidden_size = self.hidden_size or max(min(size, 64), size * 2 // 3 // 16 * 16)
+        self.hidden_size = self.hidden_size or default_hidden_size(self.vector_size)
 
     def _objective(self) -> Objective:
         return Objective(self.margin, self.kl_weight, self.pairing, self.nearness)
+
+
+def default_hidden_size(vector_size: int) -> int:
+    """Return how many hidden units the encoder of densities of this size has, unless told otherwise.
+
+    Examples
+    --------
+    >>> [default_hidden_size(size) for size in (20, 100, 200, 300)]
+    [20, 64, 96, 128]
+    """
+    return min(vector_size, 64 + max(0, vector_size - 100) // 3 // 16 * 16)
 
 
 class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
@@ -95,9 +105,9 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     shrink_windows : bool
         Draw each window's size from 1 to ``window``, as word2vec does. False here: the paper's are full.
     hidden_size : int, optional
-        Units of the network's hidden layer. By default two thirds of ``vector_size``, in whole vectors of 16
-        and not below 64 (or ``vector_size``, if that is less): 64 for 100 dimensions, which trains a fifth
-        faster than 100 units with equally good densities. The paper's network has ``vector_size`` units.
+        Units of the network's hidden layer. By default 64 for 100 dimensions, and one more for every three
+        further ones, in whole vectors of 16: 128 for 300 (``vector_size``, if that is less than 64). More
+        units train more slowly and give no better densities. The paper's network has ``vector_size`` units.
     margin : float
         By how much a context word must be nearer to the posterior than a negative.
     pairing : {"shared", "paired"}

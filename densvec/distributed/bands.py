@@ -10,24 +10,27 @@ from __future__ import annotations
 
 __all__ = ["first_band", "slices"]
 
-#: Rows that are exchanged in every round, and of every further band: the least, with as few words between two rounds,
-#: and the most.
-LEAST, LEAST_WORDS, MOST = 1024, 6250, 8192
+#: Rows that are exchanged in every round, and of every further band: the least, with as few words of all ranks between
+#: two rounds, and the most.
+LEAST, LEAST_WORDS, MOST = 1024, 12_500, 8192
 
 
-def first_band(words: int) -> int:
-    """Return how many rows to exchange in every round if a rank trains so many words between two of them.
+def first_band(words: int, ranks: int) -> int:
+    """Return how many rows to exchange in every round if each rank trains so many words between two of them.
 
     A row learns from each of its occurrences, and has learnt most of what it can after a few. So a round that
-    comes early need only have the rows of frequent words, at the same cost for each word of text.
+    comes early need only have the rows of frequent words, at the same cost for each word of text; while more ranks
+    meet a word more often, and must tell each other sooner.
 
     Examples
     --------
-    >>> [first_band(words) for words in (5_000, 10_000, 20_000, 50_000, 1_000_000)]
+    >>> [first_band(words, 2) for words in (5_000, 10_000, 20_000, 50_000, 1_000_000)]
     [1024, 1024, 2048, 8192, 8192]
+    >>> [first_band(10_000, ranks) for ranks in (2, 4, 8, 16, 64)]
+    [1024, 2048, 4096, 8192, 8192]
     """
     band = LEAST
-    while band < MOST and 2 * band * LEAST_WORDS <= LEAST * words:
+    while band < MOST and 2 * band * LEAST_WORDS <= LEAST * words * ranks:
         band *= 2
     return band
 

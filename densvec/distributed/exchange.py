@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from densvec.distributed.bands import slices
 from densvec.distributed.combine import adasum_blocks
 from densvec.distributed.group import Group
-from densvec.distributed.rows import Rule, rows_of
+from densvec.distributed.rows import Parts, Rows, Rule, rows_of
 from densvec.training import signals
 
 __all__ = ["Exchange", "Report", "Shared"]
@@ -25,6 +25,10 @@ T = TypeVar("T")
 #: Rows that are exchanged at once when all are: bounds the memory that it takes.
 SLAB = 1 << 16
 
+#: The encoder's tables and weights are exchanged in one round of this many. It is the means that must not be learnt
+#: apart for long.
+ENCODER_ROUNDS = 4
+
 
 @dataclass(frozen=True)
 class Shared:
@@ -32,6 +36,8 @@ class Shared:
 
     #: Tables with a row for each word, with what combines the changes of ranks to some of their rows.
     rows: Sequence[tuple[Tensor, Rule]]
+    #: Those of the encoder.
+    encoder_rows: Sequence[tuple[Tensor, Rule]]
     #: The weights of the network.
     weights: Sequence[Tensor]
     #: What is averaged: the moments of the weights, counters.
@@ -39,7 +45,8 @@ class Shared:
 
     def all(self) -> list[Tensor]:
         """Return all of them."""
-        return [*(table for table, _ in self.rows), *self.weights, *self.means]
+        tables = [table for table, _ in (*self.rows, *self.encoder_rows)]
+        return [*tables, *self.weights, *self.means]
 
 
 @dataclass
@@ -73,7 +80,8 @@ class Exchange:
     is added when the next round is started, so that with one worker for each rank the same run gives the same bits
     again.
 
-    In a *full* round all rows are exchanged while training is paused. After it the tables are equal everywhere.
+    Densities are exchanged in every round, the encoder in one of `ENCODER_ROUNDS`. In a *full* round all rows are
+    exchanged while training is paused. After it the tables are equal everywhere.
 
     Parameters
     ----------
@@ -90,12 +98,15 @@ class Exchange:
         self.rounds = 0
         self._shared = shared
         self._first_band = first_band
-        self._wire = group.wire(shared.rows[0][0].device)
+        self._dtype = shared.all()[0].dtype
+        self._wire = group.wire(shared.all()[0].device)
         for tensor in shared.all():
             sent = tensor.to(self._wire)
             group.broadcast(sent)
             tensor.copy_(sent)
-        self._rows = rows_of(shared.rows, self._wire)
+        self._densities, self._encoder = (
+            rows_of(tables, self._wire) if tables else None for tables in (shared.rows, shared.encoder_rows)
+        )
         self._base_weights = [weight.clone() for weight in shared.weights]
         self._blocks = weight_blocks(shared.weights).to(self._wire)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
@@ -110,9 +121,13 @@ class Exchange:
     def start(self, report: Report) -> None:
         """Start a round on what has changed by now."""
         assert self._pending is None
-        parts = slices(len(self._rows), self.rounds, self._first_band)
+        turn, of_densities = divmod(self.rounds, ENCODER_ROUNDS)
+        chosen = [(self._densities, self.rounds)]
+        if not of_densities:
+            chosen.append((self._encoder, turn))
+        parts = [(rows, slices(len(rows), number, self._first_band)) for rows, number in chosen if rows]
+        self._sent = self._changed(parts, weights=not of_densities)
         self.rounds += 1
-        self._sent = self._changed(parts)
         self._pending = self._thread.submit(self._round, report, self._sent)
 
     def take(self) -> list[Report]:
@@ -132,9 +147,11 @@ class Exchange:
         if any(each.error is not None for each in reports):
             return reports, []
         documents = self._run(lambda: self.group.gather(document))
-        words = len(self._rows)
+        tables = list(filter(None, (self._densities, self._encoder)))
+        words = max(map(len, tables), default=1)
         for start in range(0, words, SLAB):
-            change = self._changed([(start, min(start + SLAB, words))], weights=start == 0)
+            parts = [(start, min(start + SLAB, words))]
+            change = self._changed([(rows, parts) for rows in tables], weights=start == 0)
             self._add(self._run(partial(self._combined, change)), change, settle=True)
         self.rounds += 1
         return reports, documents
@@ -149,10 +166,11 @@ class Exchange:
         """Do something in the thread of the exchange, and wait for it."""
         return _result(self._thread.submit(act))
 
-    def _changed(self, parts: list[tuple[int, int]], weights: bool = True) -> _Change:
-        """Return what has changed in these rows, and in the weights, since ranks agreed."""
+    def _changed(self, chosen: Sequence[tuple[Rows, Parts]], weights: bool) -> _Change:
+        """Return what has changed in some rows of tables, and in the weights, since ranks agreed."""
         shared = self._shared
-        rows = self._rows.changed(parts, self.group.size)  # so many that all ranks own equally many
+        # so many rows that all ranks own equally many
+        messages = [_Message(rows, parts, rows.changed(parts, self.group.size)) for rows, parts in chosen]
         dense = None
         if weights:
             changes = [weight - old for weight, old in zip(shared.weights, self._base_weights, strict=True)]
@@ -160,32 +178,35 @@ class Exchange:
                 [change.to(self._wire) for change in changes],
                 [tensor.clone().to(self._wire) for tensor in shared.means],
             )
-        return _Change(parts, rows, dense)
+        return _Change(messages, dense)
 
     def _add(self, change: _Change, sent: _Change, settle: bool = False) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed.
 
         A table that has been trained since the snapshot keeps that; one that has not is what ranks agree on.
         """
-        if settle:
-            self._rows.settle(change.parts, change.rows)
-        else:
-            self._rows.add(change.parts, change.rows, sent.rows)
+        for new, own in zip(change.messages, sent.messages, strict=True):
+            if settle:
+                new.tables.settle(new.parts, new.rows)
+            else:
+                new.tables.add(new.parts, new.rows, own.rows)
         if change.dense is None or sent.dense is None:
             return
-        for weight, old, new, own in zip(
+        for weight, old, moved, sent_of in zip(
             self._shared.weights, self._base_weights, change.dense.weights, sent.dense.weights, strict=True
         ):
-            old += new.to(old.device)
+            old += moved.to(old.device)
             if settle:
                 weight.copy_(old)
             else:
-                weight.add_((new - own).to(weight.device))
-        for tensor, new, own in zip(self._shared.means, change.dense.means, sent.dense.means, strict=True):
+                weight.add_((moved - sent_of).to(weight.device))
+        for tensor, moved, sent_of in zip(
+            self._shared.means, change.dense.means, sent.dense.means, strict=True
+        ):
             if settle:
-                tensor.copy_(new)
+                tensor.copy_(moved)
             else:
-                tensor.add_((new - own).to(tensor.device))
+                tensor.add_((moved - sent_of).to(tensor.device))
 
     # In the thread of the exchange
 
@@ -205,15 +226,17 @@ class Exchange:
 
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""
-        rows = self._combined_rows(change.rows)
+        messages = [self._combined_rows(message) for message in change.messages]
         dense = None if change.dense is None else self._combined_dense(change.dense)
-        return _Change(change.parts, rows, dense)
+        return _Change(messages, dense)
 
-    def _combined_rows(self, rows: Tensor) -> Tensor:
+    def _combined_rows(self, message: _Message) -> _Message:
         """Send each owner its part of the rows, combine the own part, and gather all of them."""
+        rows = message.rows
         sent = rows.view(torch.uint8).view(self.group.size, len(rows) // self.group.size, -1)
-        own = self._rows.combined(self.group.exchange(sent).view(rows.dtype))
-        return torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(rows.dtype)
+        own = message.tables.combined(self.group.exchange(sent).view(rows.dtype))
+        gathered = torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(rows.dtype)
+        return replace(message, rows=gathered)
 
     def _combined_dense(self, dense: _Dense) -> _Dense:
         """Combine changes of weights like those of rows; average their moments, which are equally good on all ranks."""
@@ -229,7 +252,7 @@ class Exchange:
 
     def _dealt(self, tensors: Sequence[Tensor]) -> Tensor:
         """Return all numbers of some tensors in as many equal rows as there are owners."""
-        empty = torch.empty(0, dtype=self._shared.rows[0][0].dtype, device=self._wire)
+        empty = torch.empty(0, dtype=self._dtype, device=self._wire)
         flat = torch.cat([empty, *(tensor.flatten().to(empty.dtype) for tensor in tensors)])  # counters too
         part = -(-len(flat) // self.group.size)
         return torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat))).view(
@@ -287,11 +310,19 @@ class _Dense:
 
 
 @dataclass
-class _Change:
-    """Changes of some rows, all tables side by side, and of the weights, on the device that ranks exchange from."""
+class _Message:
+    """Changes of some rows of tables, all of them side by side, on the device that ranks exchange from."""
 
-    parts: list[tuple[int, int]]
+    tables: Rows
+    parts: Parts
     rows: Tensor
+
+
+@dataclass
+class _Change:
+    """Changes of rows, and of the weights."""
+
+    messages: list[_Message]
     dense: _Dense | None
 
 

@@ -127,7 +127,7 @@ class TogetherBackend(Backend):
         self._check_position()
         self._exchange: Exchange | None = None
         if group.size > 1:
-            band = first_band(exchange_words)
+            band = first_band(exchange_words, group.size)
             self._exchange = Exchange(group, shared_arrays(backend, layout), first_band=band)
 
     # What the loop asks of a backend
@@ -427,17 +427,18 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
     arrays = {name: _tensor(array) for name, array in backend.arrays().items()}
     kinds = {table.name.removeprefix(STATE).removeprefix("encoder."): table for table in layout}
     rows: list[tuple[torch.Tensor, Rule]] = []
+    encoder_rows: list[tuple[torch.Tensor, Rule]] = []
     weights, means = [], []
     for name, tensor in arrays.items():
         kind = kinds.get(name)
         if kind is not None and kind.per_word:
             rule = total if kind.is_state else mean_of_changed if name == "log_variances" else adasum
-            rows.append((tensor, rule))
+            (encoder_rows if name.startswith("embedding") else rows).append((tensor, rule))
         elif kind is not None and not kind.is_state:
             weights.append(tensor)
         else:
             means.append(tensor)
-    return Shared(rows, weights, means)
+    return Shared(rows, encoder_rows, weights, means)
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -29,7 +29,9 @@ def test_a_round_grows_with_the_logarithm_of_the_vocabulary(rows, number):
     assert exchanged <= 4096 * (2 + max(0, (rows // 4096).bit_length()))
 
 
-@given(words=st.integers(1, 10**9), more=st.integers(0, 10**9))
-def test_early_rounds_have_fewer_rows(words, more):
-    assert 1024 <= first_band(words) <= first_band(words + more) <= 8192
-    assert first_band(words) * 6250 <= 1024 * max(words, 6250)
+@given(words=st.integers(1, 10**9), more=st.integers(0, 10**9), ranks=st.integers(2, 64))
+def test_early_rounds_of_few_ranks_have_fewer_rows(words, more, ranks):
+    band = first_band(words, ranks)
+    assert 1024 <= band <= min(first_band(words + more, ranks), first_band(words, ranks + 1))
+    assert first_band(words + more, ranks) <= 8192
+    assert band * 12_500 <= 1024 * max(words * ranks, 12_500)
