@@ -12,8 +12,9 @@ __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 
 HELP = "what a word is a kind of"
 DESCRIPTION = """\
-Rank the words that a word may be a kind of, by nearness and generality together; with --hyponyms, those that may be
-a kind of it. Scores are between 0 and 1; the score of unrelated words is printed for comparison."""
+Rank the words that a word may be a kind of, by nearness, generality and how usual they are; with --hyponyms, those that
+may be a kind of it. Printed beside them are the scores of the pairs, between 0 and 1, which do not know how usual a
+word is; the score of unrelated words is printed for comparison."""
 EPILOG = """\
 examples:
   densvec hypernyms model.dv violin

@@ -19,6 +19,12 @@ from densvec.types import Floats
 
 __all__ = ["Hypernymy", "HypernymyScale"]
 
+_COMMON = 1e-4
+"""The share of a text from which on a word is common: none is more likely to be a hypernym for being more frequent."""
+
+_USUAL_HYPERNYM, _USUAL_HYPONYM = 0.2, 0.1
+"""How much it counts in a search that a word is usual; less for hyponyms, which may be rare."""
+
 
 @dataclass(frozen=True)
 class HypernymyScale:
@@ -102,6 +108,20 @@ def share_below(difference: Floats, spread: float) -> Floats:
     return share
 
 
+def usualness(counts: Any) -> Floats:
+    """Return how usual words are, from 0 to 1: by their frequency, up to that from which on a word is common.
+
+    Examples
+    --------
+    >>> usualness([50_000, 49_000, 2, 1]).round(2)
+    array([1. , 1. , 0.2, 0.1])
+    """
+    occurrences = np.asarray(counts, dtype=np.float64)
+    common = max(_COMMON * float(occurrences.sum()), 1.0)
+    share: Floats = np.clip(occurrences, 1.0, common) / common
+    return share
+
+
 def unit_rows(vectors: Floats) -> Floats:
     """Return rows scaled to unit length, in float64; zero rows as they are."""
     rows = vectors.astype(np.float64)
@@ -172,6 +192,10 @@ class Hypernymy(Lookup):
     ) -> Found:
         """Return what a word is most likely a kind of, best first.
 
+        Words are ranked by their :meth:`hypernymy`, times their nearness, times the fifth root of how usual they are:
+        their frequency, where all words that make up a ten-thousandth of the text or more count the same. Most words
+        of a language are rare, and few of these name a kind of things.
+
         Parameters
         ----------
         word : str, int or Gaussian
@@ -189,7 +213,8 @@ class Hypernymy(Lookup):
         Returns
         -------
         list of (str, float)
-            Words and their :meth:`hypernymy`.
+            Words and their :meth:`hypernymy`. This is not all that they are ranked by, so these numbers need not fall
+            from each word to the next.
 
         Examples
         --------
@@ -208,6 +233,8 @@ class Hypernymy(Lookup):
         exclude_inflections: bool = True,
     ) -> Found:
         """Return what is most likely a kind of a word, best first; the arguments are those of :meth:`hypernyms`.
+
+        How usual a word is counts less here, by its tenth root: a kind of something may be rare.
 
         Examples
         --------
@@ -267,17 +294,19 @@ class Hypernymy(Lookup):
             rows = np.array(self._rows(known), dtype=np.int64)
         generality = self._known_log_variances()[rows].mean(axis=1, dtype=np.float64)
         own = float(density.log_determinant) / self.vector_size
-        scores = self.hypernymy_scale.score(
-            self._cosines(unit_rows(density.mean), rows), sign * (generality - own)
-        )
+        difference = sign * (generality - own)
+        cosines = self._cosines(unit_rows(density.mean), rows)
+        scores = self.hypernymy_scale.score(cosines, difference)
+        ranks = scores * (1.0 + cosines)
+        if "count" in self.expandos:
+            weight = _USUAL_HYPERNYM if sign > 0 else _USUAL_HYPONYM
+            ranks = ranks * usualness(self.expandos["count"])[rows] ** weight
         name = self.index_to_key[self.get_index(word)] if isinstance(word, KEY_TYPES) else None
         found: Found = []
         wanted = len(rows) if topn is None else topn
-        for i in best(scores, min(len(rows), 4 * wanted + 10) if topn is not None else len(rows)):
+        for i in best(ranks, min(len(rows), 4 * wanted + 10) if topn is not None else len(rows)):
             key = self.index_to_key[rows[i]]
-            if key == name or (
-                exclude_inflections and name is not None and is_inflection(str(key), str(name))
-            ):
-                continue
-            found.append((key, float(scores[i])))
+            other_form = exclude_inflections and name is not None and is_inflection(str(key), str(name))
+            if key != name and not other_form:
+                found.append((key, float(scores[i])))
         return found[:wanted]

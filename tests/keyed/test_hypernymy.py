@@ -121,6 +121,27 @@ def test_hyponyms_are_hypernyms_turned_round(toy):
         assert score == pytest.approx(wv.hypernymy("owl", word), rel=1e-5)
 
 
+def test_of_words_as_near_and_as_general_the_usual_one_is_found_first():
+    rng = np.random.default_rng(6)
+    wv = random_densities(rng, count=50)
+    mean, wide = rng.normal(size=5), wv.log_variances.max() + 1
+    wv.add_vectors(
+        ["oak", "sapwood", "tree"], [mean, mean + 0.1, mean + 0.1], log_variances=[[0], [wide], [wide]]
+    )
+    wv.expandos["count"] = np.array([*[10_000] * 50, 30, 5, 3000])
+    wv.fill_norms(force=True)
+    both = ["sapwood", "tree"]
+    assert [word for word, _ in wv.hypernyms("oak", candidates=both)] == ["tree", "sapwood"]
+    wv.expandos["count"][-2:] = 3000, 5
+    assert [word for word, _ in wv.hypernyms("oak", candidates=both)] == both
+
+
+def test_shorter_lists_begin_longer_ones(toy):
+    _, wv = toy
+    for search in (wv.hypernyms, wv.hyponyms):
+        assert search("bird", topn=3) == search("bird", topn=8)[:3]
+
+
 def test_searches_take_what_they_are_given(toy):
     _, wv = toy
     assert wv.hypernyms("owl", candidates=["unicorn"]) == []
