@@ -27,7 +27,7 @@ import numpy as np
 from densvec import BayesianSkipGram, KeyedDensities, compare
 from densvec.corpora import LineSentence
 
-METRICS = ("auto", "mahalanobis", "profiles", "jeffreys", "wasserstein")
+METRICS = ("auto", "towards", "mahalanobis", "profiles", "jeffreys", "wasserstein")
 
 Text = list[list[str]]
 

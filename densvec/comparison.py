@@ -21,7 +21,7 @@ from densvec.types import Floats, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
-METRICS = ("auto", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
+METRICS = ("auto", "towards", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
 """How the shift of a word can be measured."""
 
 _PER_DIMENSION = 20
@@ -32,6 +32,14 @@ _NEAREST = 10
 
 _LANDMARKS = 10_000
 """The most frequent shared words, among which neighbours are looked for."""
+
+_LEAST_AIM = 0.01
+"""The least cosine of a movement with the directions of other words; a movement is never quite without direction."""
+
+_DIRECTION = 0.5
+"""How much it counts, beside how far a word has moved, whether it moved towards other words: the power of the cosine.
+
+With more, words that took on a second meaning are found more often, and words that are another altogether less."""
 
 _ANCHORS = 5000
 """How many shared words, the most frequent ones, are used to align two spaces."""
@@ -193,13 +201,15 @@ def compare(
         Only these words; by default all that both know.
     min_count : int, optional
         A word must have occurred this often in both.
-    metric : {"auto", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
+    metric : {"auto", "towards", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
         ``"mahalanobis"``: the distance between the directions of the word's two means, in units of the noise of
         training. In which directions this is large, and how large it is for words of which frequency and
-        generality, is estimated from all shared words. ``"profiles"``: the distance, from 0 to 2, between the
-        word's profiles in the two models, a profile being its similarities to all frequent words, scaled to unit
-        length. ``"auto"``: the first with 20 shared words or more for each dimension, the second with fewer. The
-        others are divergences between its two densities.
+        generality, is estimated from all shared words. ``"towards"``: the same, less
+        if it did not move towards other words, or away from them: noise moves a word anywhere, another meaning moves
+        it to where words with that meaning are. ``"profiles"``: the distance, from 0 to 2, between the word's profiles
+        in the two models, a profile being its similarities to all frequent words, scaled to unit length.
+        ``"auto"``: towards with 20 shared words or more for each dimension, profiles with fewer. The others are
+        divergences between its two densities.
     anchors : int, optional
         How many shared words, the most frequent ones, are used to align the two spaces.
     null : (model, model), optional
@@ -296,8 +306,9 @@ def _shifts_and_scores(pair: _Pair, quiet: _Pair, metric: str) -> tuple[Floats, 
         raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
     if metric == "auto":
         enough = len(quiet.first) >= _PER_DIMENSION * quiet.first.vector_size
-        metric = "mahalanobis" if enough else "profiles"
-    noise = TrainingNoise(*quiet.directions, quiet.features) if metric == "mahalanobis" else None
+        metric = "towards" if enough else "profiles"
+    in_noise = metric in ("towards", "mahalanobis")
+    noise = TrainingNoise(*quiet.directions, quiet.features) if in_noise else None
     shifts, features = _shifts(pair, metric, noise)
     usual_shifts, usual_features = (shifts, features) if quiet is pair else _shifts(quiet, metric, noise)
     if metric == "profiles":
@@ -313,7 +324,11 @@ def _shifts(pair: _Pair, metric: str, noise: TrainingNoise | None) -> tuple[Floa
     before, after = _profiles(pair.first.vectors, pair.second.vectors)
     features = [*pair.features, _nearness(before, after)]
     if noise is not None:
-        return noise.distances(*pair.directions, pair.features), features
+        moved = noise.distances(*pair.directions, pair.features)
+        if metric == "towards":
+            aims = noise.aims(*pair.directions, pair.features, _LANDMARKS)
+            moved = moved * np.maximum(aims, _LEAST_AIM) ** _DIRECTION
+        return moved, features
     if metric == "profiles":
         distances: Floats = np.linalg.norm(before - after, axis=1)
         return distances, features
@@ -338,12 +353,13 @@ def _profiles(before: Floats, after: Floats) -> tuple[Floats, Floats]:
 
 
 def _nearness(before: Floats, after: Floats) -> Floats:
-    """Return each word's mean cosine to the words nearest to it across the models.
+    """Return each word's mean cosine to the words nearest to it across the models, where it is nearer to them.
 
-    The nearest words are looked for among the most frequent ones, which come first.
+    The nearest words are looked for among the most frequent ones, which come first. A word that takes on another
+    meaning besides its own leaves its neighbours: that must not pass for uncertainty, so the nearer side counts.
     """
     before, after = (table.astype(np.float32) for table in (before, after))
-    near = np.zeros(len(before))
+    near = np.full(len(before), -1.0)
     for own, others in ((before, after[:_LANDMARKS]), (after, before[:_LANDMARKS])):
         count = min(_NEAREST, len(others) - 1)
         for rows in row_blocks(0, len(own), len(others)):
@@ -351,7 +367,8 @@ def _nearness(before: Floats, after: Floats) -> Floats:
             places = np.arange(len(own))[rows]
             inside = places < len(others)
             cosines[np.flatnonzero(inside), places[inside]] = -np.inf
-            near[rows] += np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1) / 2
+            nearest = np.partition(cosines, -count, axis=1)[:, -count:]
+            near[rows] = np.maximum(near[rows], nearest.mean(axis=1))
     return near
 
 

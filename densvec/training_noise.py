@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from densvec.density_table import row_blocks
 from densvec.robust import Expectation
 from densvec.types import Floats
 
@@ -19,6 +20,9 @@ _UNUSUAL = 2.5
 
 _SHRINKAGE = 0.25
 """Share of the noise's covariance that is taken to be the same in all directions, since the estimate is uncertain."""
+
+_AIMS = 5
+"""Words that a movement must lead towards (or away from) for its direction to be no accident."""
 
 _LEAST = 1e-6
 """The least noise, as a share of the variance of all words."""
@@ -87,7 +91,40 @@ class TrainingNoise:
         are weighed by 1/n − 1/(n + 2s) instead of 1/n. Half of their sum is what the difference adds to the log-odds
         that the positions are those of two words drawn at random instead of one.
         """
-        noise = self._noise(features)[:, None]
-        weights = 1 / noise - 1 / (noise + 2 * self.spread)
-        distances: Floats = np.sqrt((((before - after) @ self._axes) ** 2 * weights).sum(axis=1))
+        distances: Floats = np.sqrt(
+            (((before - after) @ self._axes) ** 2 * self._weights(self._noise(features)[:, None])).sum(axis=1)
+        )
         return distances
+
+    def aims(self, before: Floats, after: Floats, features: Sequence[Floats], landmarks: int) -> Floats:
+        """Return how straight each word moves towards other words, or away from them: a cosine.
+
+        Noise moves a word anywhere. Another meaning moves it to where words with that meaning are, or, if it is lost,
+        away from them. The cosine is that between the word's movement and the direction from its middle position to
+        that of another word, the mean of the five largest ones; directions count as in `distances`, with the noise of a
+        typical word. Looked at are the first words only, as many as there are landmarks.
+        """
+        typical = float(np.median(self._noise(features)))
+        axes = self._axes * np.sqrt(self._weights(typical))
+        moved, middle = (
+            ((after - before) @ axes).astype(np.float32),
+            ((after + before) / 2 @ axes).astype(np.float32),
+        )
+        moved /= np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-30)
+        aims, squares = np.zeros(len(moved)), np.einsum("ij,ij->i", middle, middle)
+        others, count = middle[:landmarks], min(_AIMS, min(landmarks, len(middle)) - 1)
+        for rows in row_blocks(0, len(moved), len(others)):
+            along = moved[rows] @ others.T - np.einsum("ij,ij->i", moved[rows], middle[rows])[:, None]
+            apart = squares[rows, None] + squares[: len(others)] - 2 * middle[rows] @ others.T
+            cosines = along / np.sqrt(np.maximum(apart, 1e-12))
+            places = np.arange(len(moved))[rows]
+            inside = places < len(others)
+            cosines[np.flatnonzero(inside), places[inside]] = 0.0  # no direction leads from a word to itself
+            cosines = np.partition(cosines, (count, len(others) - count - 1), axis=1)
+            aims[rows] = np.maximum(-cosines[:, :count].mean(axis=1), cosines[:, -count:].mean(axis=1))
+        return aims
+
+    def _weights(self, noise: Floats | float) -> Floats:
+        """Return how much the square of a movement counts in each direction."""
+        weights: Floats = 1 / noise - 1 / (noise + 2 * self.spread)
+        return weights

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram, KeyedDensities, compare
-from densvec.comparison import align, permutation_test
+from densvec.comparison import _nearness, align, permutation_test
 from densvec.datasets import toy_language
+from densvec.keyed.hypernymy import unit_rows
 
 CHANGED = {f"w{i}" for i in range(5, 300, 40)}
 
@@ -65,7 +66,7 @@ def test_a_turned_and_scaled_model_has_not_moved():
     assert compare(wv, other).shifts == pytest.approx(itself.shifts, abs=1e-3)
 
 
-@pytest.mark.parametrize("metric", ["mahalanobis", "profiles", "jeffreys", "wasserstein"])
+@pytest.mark.parametrize("metric", ["towards", "mahalanobis", "profiles", "jeffreys", "wasserstein"])
 def test_words_that_moved_are_found(moved, metric):
     comparison = compare(*moved, metric=metric)
     top = {shift.word for shift in comparison.most_shifted(len(CHANGED))}
@@ -79,7 +80,7 @@ def test_words_that_moved_are_found(moved, metric):
 
 def test_the_covariance_of_the_noise_is_estimated_only_from_enough_words():
     few, many = (random_densities(count=count) for count in (100, 200))
-    for wv, metric in ((few, "profiles"), (many, "mahalanobis")):
+    for wv, metric in ((few, "profiles"), (many, "towards")):
         a, b = noisy(wv, 3), noisy(wv, 4)
         assert np.array_equal(compare(a, b).shifts, compare(a, b, metric=metric).shifts)
 
@@ -108,6 +109,40 @@ def test_a_word_far_from_all_others_must_move_further():
     a, b = (KeyedDensities.from_arrays(names, table, log_variances=logs) for table in (first, second))
     comparison = compare(a, b, min_count=1)
     assert comparison["w0"].score > comparison["w1"].score > 3
+
+
+def test_a_word_that_leaves_its_neighbours_is_not_excused():
+    """A word that moves away loses its neighbours by that; how near they were before is what counts."""
+    rng = np.random.default_rng(1)
+    centres = rng.normal(size=(30, 20))
+    first = np.repeat(centres, 20, axis=0) + 0.3 * rng.normal(size=(600, 20))
+    second = first.copy()
+    second[0] = rng.normal(size=20)
+    second += 0.1 * rng.normal(size=second.shape)
+    before, after = (
+        _nearness(unit_rows(first), unit_rows(first)),
+        _nearness(unit_rows(first), unit_rows(second)),
+    )
+    alone = _nearness(unit_rows(second), unit_rows(second))
+    assert alone[0] < before[0] - 0.1
+    assert after[0] == pytest.approx(before[0], abs=0.05)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_second_meaning_is_told_from_a_movement_without_aim(backwards):
+    """Halfway to another word is a second meaning, gained or lost; as far in any direction is noise."""
+    wv = random_densities(count=2000)
+    a, b = noisy(wv, 3), noisy(wv, 4)
+    rng = np.random.default_rng(7)
+    for row in range(0, 100, 2):
+        gap = (b.vectors[row + 1000] - b.vectors[row]) / 2
+        across = rng.normal(size=gap.shape)
+        b.vectors[row] += gap
+        b.vectors[row + 1] += across * np.linalg.norm(gap) / np.linalg.norm(across)
+    b.fill_norms(force=True)
+    comparison = compare(b, a) if backwards else compare(a, b)
+    aimed, aimless = (np.array([comparison[f"w{row + i}"].score for row in range(0, 100, 2)]) for i in (0, 1))
+    assert np.median(aimed) > np.median(aimless)
 
 
 @pytest.mark.parametrize("with_null", [False, True])

@@ -49,6 +49,19 @@ def test_turning_the_space_changes_nothing():
     assert one == pytest.approx(other, rel=1e-6)
 
 
+def test_words_that_move_to_others_are_told_from_noise():
+    rng = np.random.default_rng(4)
+    before = rng.normal(size=(1000, 30))
+    after = before + 0.1 * rng.normal(size=before.shape)
+    after[:20] = (before[:20] + before[500:520]) / 2
+    features = [np.zeros(len(before))]
+    noise = TrainingNoise(before, after, features)
+    gained, lost = noise.aims(before, after, features, 1000), noise.aims(after, before, features, 1000)
+    assert np.median(gained[:20]) > np.quantile(gained[20:], 0.95)
+    assert gained == pytest.approx(lost, abs=1e-5)
+    assert np.all((gained > 0) & (gained <= 1))
+
+
 def test_a_few_words_that_moved_far_do_not_make_noise():
     before, after, features, _, _ = positions()
     moved = after.copy()
