@@ -25,7 +25,9 @@ def test_as_gensim(text, min_count, threshold):
     expected = theirs.export_phrases()
     mine = {"_".join(pair): score for pair, score in ours.scores.items()}
     # on the threshold rounding decides, in either of them
-    near = {key for found in (mine, expected) for key, score in found.items() if abs(score - threshold) < 1e-6}
+    near = {
+        key for found in (mine, expected) for key, score in found.items() if abs(score - threshold) < 1e-6
+    }
     assert set(expected) - near <= set(mine)
     assert set(mine) - near <= set(expected)
     for key in set(mine) & set(expected):
