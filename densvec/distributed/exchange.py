@@ -121,12 +121,11 @@ class Exchange:
     def start(self, report: Report) -> None:
         """Start a round on what has changed by now."""
         assert self._pending is None
-        turn, of_densities = divmod(self.rounds, ENCODER_ROUNDS)
-        chosen = [(self._densities, self.rounds)]
-        if not of_densities:
-            chosen.append((self._encoder, turn))
-        parts = [(rows, slices(len(rows), number, self._first_band)) for rows, number in chosen if rows]
-        self._sent = self._changed(parts, weights=not of_densities)
+        turn, since = divmod(self.rounds, ENCODER_ROUNDS)
+        encoder_too = since == 0
+        turns = [(self._densities, self.rounds), (self._encoder if encoder_too else None, turn)]
+        chosen = [(rows, slices(len(rows), number, self._first_band)) for rows, number in turns if rows]
+        self._sent = self._changed(chosen, weights=encoder_too)
         self.rounds += 1
         self._pending = self._thread.submit(self._round, report, self._sent)
 
