@@ -31,13 +31,13 @@ class Spherical:
 
     def __post_init__(self) -> None:
         """Compute ``kl`` and ``stretch``, (n, C)."""
-        size, uses = self.mean.shape[1], self.words.numbers
+        size = self.mean.shape[1]
         moment = 0.5 * (self.mean.square().sum(1, keepdim=True) + size * self.log_variance.exp())
         square = 0.5 * torch.linalg.vector_norm(self.means, dim=1).square()
-        log_variance = self.log_variances[:, 0][uses]
+        log_variance = self.words.of_uses(self.log_variances[:, 0])
         self.precision = (-log_variance).exp()  # (n, C)
         products = self.words.products(self.mean, self.means)
-        self.stretch = (moment + square[uses] - products) * self.precision
+        self.stretch = (moment + self.words.of_uses(square) - products) * self.precision
         self.kl = self.stretch + 0.5 * size * (log_variance - (self.log_variance + 1))
 
     def pulls(self, shares: Tensor) -> tuple[Tensor, Tensor]:
@@ -71,15 +71,14 @@ class Diagonal:
 
     def __post_init__(self) -> None:
         """Compute ``kl`` and ``stretch``, (n, C), the latter summed over dimensions."""
-        uses = self.words.numbers
         moment = 0.5 * (self.mean.square() + self.log_variance.exp())
         self.precision = (-self.log_variances).exp()
         self.of_posterior = torch.cat((moment, -self.mean), 1)
         self.of_word = torch.cat((self.precision, self.means * self.precision), 1)
         square = 0.5 * (self.means.square() * self.precision).sum(1)
-        self.stretch = self.words.products(self.of_posterior, self.of_word) + square[uses]
+        self.stretch = self.words.products(self.of_posterior, self.of_word) + self.words.of_uses(square)
         of_posterior = (1 + self.log_variance).sum(1, keepdim=True)
-        self.kl = self.stretch + 0.5 * (self.log_variances.sum(1)[uses] - of_posterior)
+        self.kl = self.stretch + 0.5 * (self.words.of_uses(self.log_variances.sum(1)) - of_posterior)
 
     def pulls(self, shares: Tensor) -> tuple[Tensor, Tensor]:
         """Return Σ share/v_p and Σ share·μ_p/v_p over the targets of each posterior."""

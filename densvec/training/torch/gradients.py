@@ -126,10 +126,11 @@ def _encoder(
     else:
         d_variance_head, d_variance_bias = hidden.t() @ d_head, d_head.sum(0)
         d_hidden = d_hidden + d_head @ tables.variance_head.t()
-    # of each context word's hidden units, (n, S, H), in their place; then by what is read, and by centres
-    d_active = posteriors.active.sign_().mul_(posteriors.weights[:, :, None]).mul_(d_hidden[:, None])
-    d_context = windows.texts.sums_but_last(d_active.flatten(0, 1).to(dtype))
-    d_centre = windows.centres.sums_by_word(d_active.sum(1).to(dtype))
+    # of each context word's hidden units but for its weight, (n, S, H), in their place: what the relu lets back
+    d_active, d_each = posteriors.active, d_hidden[:, None].expand_as(posteriors.active)
+    torch.ops.aten.threshold_backward(d_each, d_active, 0, grad_input=d_active)
+    d_context = windows.texts.sums_but_last(d_active.flatten(0, 1).to(dtype), posteriors.weights)
+    d_centre = windows.centres.sums_by_word((posteriors.weights[:, None] @ d_active)[:, 0].to(dtype))
     d_inputs = (d_context @ tables.context_layer.t()).to(dtype)
     there = torch.searchsorted(windows.texts.ids, windows.centres.ids)
     d_inputs.index_add_(0, there, (d_centre @ tables.centre_layer.t()).to(dtype))

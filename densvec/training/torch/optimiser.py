@@ -24,6 +24,7 @@ from densvec.training.torch.gradients import Step
 from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.step import Tables
 from densvec.training.torch.sums import Sums, add_up
+from densvec.training.torch.words import is_known
 from densvec.types import Array
 
 __all__ = ["Optimiser", "StepRates"]
@@ -88,16 +89,11 @@ class _Change(NamedTuple):
 
     def make(self, finite: Tensor) -> None:
         """Write it, unless the step is not finite; on a device that is only known there."""
-        known = _is_known(finite)
+        known = is_known(finite)
         if self.rows is None:
             self.table.copy_(self.after if known else torch.where(finite, self.after, self.table))
         else:
             self.table.index_add_(0, self.rows, self.after if known else torch.where(finite, self.after, 0))
-
-
-def _is_known(finite: Tensor) -> bool:
-    """Return whether the host may ask for it: it need not wait for a device, and no compiler has to follow."""
-    return finite.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 class Optimiser:
@@ -143,7 +139,7 @@ class Optimiser:
         finite = (
             torch.stack([*sizes_of, torch.linalg.vector_norm(weights), step.losses.loss]).sum().isfinite()
         )
-        if _is_known(finite) and not finite:
+        if is_known(finite) and not finite:
             return finite
         for change in changes:
             change.make(finite)
@@ -193,9 +189,10 @@ class Optimiser:
         """
         ids, gradient = step.windows.texts.ids, step.gradients.embeddings
         uses = step.windows.texts.counts().clamp(min=1)
-        square = gradient.square().mean(1) * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
+        mean_square = torch.linalg.vector_norm(gradient, dim=1).square() / gradient.shape[1]
+        square = mean_square * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
         squares = self.squares.index_select(0, ids) + square
-        moved = gradient * (-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
+        moved = gradient.mul_(-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
         return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]
 
     def _adam(self, gradients: list[Tensor], pace: Pace, rate: Tensor) -> tuple[Tensor, list[_Change]]:

@@ -59,7 +59,7 @@ def windows(batch: Minibatch, *, paired: bool) -> Windows:
         mask,
         offsets.abs(),
         radii,
-        mask.any(1),
+        (radii > 0) & (stop - start > 1)[:, 0],
         batch.negatives.shape[1],
     )
 

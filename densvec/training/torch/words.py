@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["Words", "distinct", "sums_of_rows"]
+__all__ = ["Words", "distinct", "is_known", "sums_of_rows"]
 
 #: Devices on which torch adds up bags of rows without copying them, in the same order each time.
 BAGS = {"cpu", "cuda", "meta"}
@@ -33,6 +33,10 @@ class Words(NamedTuple):
     def counts(self) -> Tensor:
         """Return how many uses each word has: (U,)."""
         return torch.diff(self.starts, append=self.starts.new_full((1,), len(self.order)))
+
+    def of_uses(self, of_words: Tensor) -> Tensor:
+        """Return the number of each use's word, of (U,): (n, C)."""
+        return of_words.index_select(0, self.numbers.flatten()).view(self.numbers.shape)
 
     def products(self, of_rows: Tensor, of_words: Tensor) -> Tensor:
         """Return the inner products of row and word for each use: (n, C)."""
@@ -69,16 +73,16 @@ class Words(NamedTuple):
             weights = weights.flatten().index_select(0, self.order)
         return self._sums(of_rows, sources, weights)
 
-    def sums_but_last(self, of_uses: Tensor) -> Tensor:
-        """Return, for each word, the sum over its uses of what belongs to each, (n·(C-1), width).
+    def sums_but_last(self, of_uses: Tensor, weights: Tensor) -> Tensor:
+        """Return, for each word, the sum over its uses of what belongs to each, (n·(C-1), width), times its weight.
 
         The last use of each row has nothing.
         """
         count = self.numbers.shape[1]
-        rows = self.order.div(count, rounding_mode="floor")
-        places = self.order - count * rows
-        sources = rows * (count - 1) + places.clamp(max=count - 2)
-        return self._sums(of_uses, sources, (places < count - 1).to(of_uses.dtype))
+        # The last use of a row finds what belongs to the next row's first, and adds none of it.
+        sources = self.order - self.order.div(count, rounding_mode="floor")
+        weights = F.pad(weights, (0, 1)).flatten().index_select(0, self.order)
+        return self._sums(of_uses, sources.clamp_(max=len(of_uses) - 1), weights)
 
     def _sums(self, of_uses: Tensor, sources: Tensor, weights: Tensor | None) -> Tensor:
         """Return, for each word, the weighted sum of the rows that its uses in this order have: (U, width)."""
@@ -102,11 +106,13 @@ def sums_of_rows(rows: Tensor, numbers: Tensor, weights: Tensor) -> Tensor:
 def distinct(uses: Tensor, count: int) -> Words:
     """Return the words of these uses, (n,) or (n, C) ids, of which there are at most ``count`` distinct ones.
 
-    What is missing of them has the last word's id, and no uses.
+    What is missing of them has the last word's id, and no uses; on a CPU, which can be asked, none is missing.
     """
     ids, order = uses.flatten().sort(stable=True)
     first = F.pad(ids[1:] != ids[:-1], (1, 0), value=True)
     number = first.cumsum(0).sub_(1)
+    if is_known(number):
+        count = int(number[-1]) + 1
     # Each word's first use writes where it stands, and all others behind the end.
     starts = order.new_full((count + 1,), len(order)).scatter_(
         0, torch.where(first, number, count), torch.arange(len(order), device=uses.device)
@@ -114,3 +120,8 @@ def distinct(uses: Tensor, count: int) -> Words:
     numbers = torch.empty_like(order).scatter_(0, order, number)
     ids = ids.index_select(0, starts.clamp(max=len(order) - 1)).long()
     return Words(ids, numbers.view(len(uses), -1), order, starts)
+
+
+def is_known(value: Tensor) -> bool:
+    """Return whether the host may ask for it: it need not wait for a device, and no compiler has to follow."""
+    return value.device.type == "cpu" and not torch.compiler.is_compiling()
