@@ -10,7 +10,7 @@ import time
 from densvec import BayesianSkipGram
 from densvec.evaluation import evaluate_all
 from densvec.training.torch import options
-from densvec.training.torch.backend import BATCH_WORDS
+from densvec.training.torch.pieces import BATCH_WORDS
 
 FIGURES = {
     "BIG5": "BIG5",

@@ -25,7 +25,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from densvec import BayesianSkipGram
-from densvec.training.torch.backend import BATCH_CENTRES, BATCH_WORDS
+from densvec.training.torch.pieces import BATCH_CENTRES, BATCH_WORDS
 from densvec.training.torch.step import Tables
 from densvec.training.torch.windows import beyond, windows
 

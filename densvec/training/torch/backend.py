@@ -20,6 +20,7 @@ from densvec.training.torch.minibatch import Minibatch, Minibatches
 from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, Pace, StepRates
 from densvec.training.torch.options import Options
 from densvec.training.torch.options import options as process_options
+from densvec.training.torch.pieces import Pieces
 from densvec.training.torch.step import Model, Tables
 from densvec.training.torch.sums import add_up
 from densvec.training.torch.windows import Beyond, Windows, beyond, windows
@@ -29,13 +30,7 @@ if TYPE_CHECKING:
     from densvec._corpus import Chunk
     from densvec.keyed import KeyedDensities
 
-__all__ = ["BATCH_CENTRES", "PreparedChunks", "TorchBackend"]
-
-#: The most centres of an update: more are faster on a device, as long as there are many updates.
-BATCH_CENTRES = {"cpu": 512, "cuda": 3200, "mps": 3200}
-
-#: Words of text that a device with memory of its own is sent at once.
-BATCH_WORDS = 100_000
+__all__ = ["PreparedChunks", "TorchBackend"]
 
 
 @dataclass
@@ -92,10 +87,9 @@ class TorchBackend(Backend):
         self.optimiser = Optimiser(
             self.tables, bayesian_state(self._homes) | (state or {}), bayesian_company(wv)
         )
-        self._minibatches = Minibatches(
-            len(wv.vectors), options.batch_centres or BATCH_CENTRES.get(self.device.type, 512)
-        )
-        self.batch_words = options.batch_words or (0 if self.device.type == "cpu" else BATCH_WORDS)
+        pieces = Pieces.of(wv, self.device.type, options)
+        self._minibatches = Minibatches(len(wv.vectors), pieces.centres)
+        self.batch_words = pieces.words
         self._bfloat16 = options.bfloat16
         self._update = torch.compile(self._descend, dynamic=True) if options.compile else self._descend
 

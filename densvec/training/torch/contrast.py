@@ -56,7 +56,7 @@ class Spherical:
 
     def stretches_of_words(self, weights: Tensor, total: Tensor) -> Tensor:
         """Return Σ weight·stretch over the uses of each word, whose weights add up to ``total``: (U, 1|D)."""
-        return self.words.sums_by_word((weights * self.stretch).view(-1, 1))
+        return self.words.totals(weights * self.stretch)[0]
 
 
 @dataclass

@@ -36,9 +36,7 @@ def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor, compa
     met = F.pad(windows.mask.to(shares.dtype), (0, shares.shape[1] - windows.mask.shape[1]))
     centres = windows.centres.ids.index_select(0, windows.centres.numbers[:, 0])
     kept = met * company.index_select(0, centres)[:, None]
-    parts_of = (shares.flatten(), shares.abs().flatten(), met.flatten(), kept.flatten())
-    counts = words.sums_by_word(torch.stack(parts_of, 1))
-    total, strength, windows_of, company_of = counts.tensor_split(4, 1)
+    total, strength, windows_of, company_of = words.totals(shares, shares.abs(), met, kept)
     means = contrast.pulls_of_words(shares, total)
     # share · (1 - stretch) at the contrast's rate, and -stretch at coverage's
     weights, weight = shares * by_contrast + met * coverage, total * by_contrast + windows_of * coverage

@@ -73,6 +73,17 @@ class Words(NamedTuple):
             weights = weights.flatten().index_select(0, self.order)
         return self._sums(of_rows, sources, weights)
 
+    def totals(self, *of_uses: Tensor) -> list[Tensor]:
+        """Return, for each word, the sums over its uses of numbers, (n, C) each, as columns: (U, 1) each."""
+        if self.order.device.type == "cpu":  # one after the other, which need not be sorted
+            numbers = self.numbers.flatten()
+            return [
+                part.new_zeros(len(self.ids)).scatter_add_(0, numbers, part.flatten())[:, None]
+                for part in of_uses
+            ]
+        columns = torch.stack([part.flatten() for part in of_uses], 1)
+        return list(self._sums(columns, self.order, None).split(1, 1))
+
     def sums_but_last(self, of_uses: Tensor, weights: Tensor) -> Tensor:
         """Return, for each word, the sum over its uses of what belongs to each, (n·(C-1), width), times its weight.
 
