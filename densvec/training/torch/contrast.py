@@ -14,7 +14,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from densvec.training.torch.words import Words
+from densvec.training.torch.words import Words, squared_lengths
 
 __all__ = ["Contrast", "Diagonal", "Spherical", "contrast"]
 
@@ -32,8 +32,8 @@ class Spherical:
     def __post_init__(self) -> None:
         """Compute ``kl`` and ``stretch``, (n, C)."""
         size = self.mean.shape[1]
-        moment = 0.5 * (self.mean.square().sum(1, keepdim=True) + size * self.log_variance.exp())
-        square = 0.5 * torch.linalg.vector_norm(self.means, dim=1).square()
+        moment = 0.5 * (squared_lengths(self.mean)[:, None] + size * self.log_variance.exp())
+        square = 0.5 * squared_lengths(self.means)
         log_variance = self.words.of_uses(self.log_variances[:, 0])
         self.precision = (-log_variance).exp()  # (n, C)
         products = self.words.products(self.mean, self.means)

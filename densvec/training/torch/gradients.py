@@ -11,6 +11,7 @@ from densvec.reading import MOST_NARROWING
 from densvec.training.torch.contrast import Contrast
 from densvec.training.torch.step import Losses, Model, Posteriors, Rows, Scores, Tables
 from densvec.training.torch.windows import Beyond, Windows
+from densvec.training.torch.words import squared_lengths
 
 __all__ = ["Gradients", "Priors", "Step", "differentiate"]
 
@@ -64,9 +65,7 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
     by_prior = prior_share * prior_precision * shift
     d_mean = by_contrast + by_prior
 
-    square = shift.square()
-    if width == 1:
-        square = square.mean(1, keepdim=True)
+    square = squared_lengths(shift)[:, None] / shift.shape[1] if width == 1 else shift.square()
     # A narrowing posterior's variance goes with its prior's: only the shift says how wide that must be.
     kept = 1 if model.reading.narrowing else variance * prior_precision
     slopes = prior_share * (1 - kept - square * prior_precision)

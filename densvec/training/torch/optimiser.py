@@ -24,7 +24,7 @@ from densvec.training.torch.gradients import Step
 from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.step import Tables
 from densvec.training.torch.sums import Sums, add_up
-from densvec.training.torch.words import is_known
+from densvec.training.torch.words import is_known, squared_lengths
 from densvec.types import Array
 
 __all__ = ["Optimiser", "StepRates"]
@@ -189,7 +189,7 @@ class Optimiser:
         """
         ids, gradient = step.windows.texts.ids, step.gradients.embeddings
         uses = step.windows.texts.counts().clamp(min=1)
-        mean_square = torch.linalg.vector_norm(gradient, dim=1).square() / gradient.shape[1]
+        mean_square = squared_lengths(gradient) / gradient.shape[1]
         square = mean_square * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
         squares = self.squares.index_select(0, ids) + square
         moved = gradient.mul_(-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])

@@ -17,6 +17,7 @@ from densvec.reading import MOST_NARROWING, Reading
 from densvec.training.settings import Objective
 from densvec.training.torch.contrast import Contrast, contrast
 from densvec.training.torch.windows import Beyond, Windows
+from densvec.training.torch.words import squared_lengths
 
 __all__ = ["Losses", "Model", "Posteriors", "Rows", "Scores", "Tables"]
 
@@ -197,14 +198,16 @@ class Model:
             .view(*beyond.ids.shape, tables.means.shape[1])
             .detach()
         )
-        exist = beyond.exist[:, :, None]
-        of_prior = (
-            (there - rows.prior_means.index_select(0, beyond.rows)[:, None].detach()).square() * exist
-        ).sum(1)
-        of_posterior = ((there - mean.index_select(0, beyond.rows)[:, None].detach()).square() * exist).sum(1)
-        total = of_prior.mean(1, keepdim=True)
-        if rows.log_variances.shape[1] == 1:
-            of_prior, of_posterior = total, of_posterior.mean(1, keepdim=True)
+        spherical = rows.log_variances.shape[1] == 1
+
+        def apart(means: Tensor) -> Tensor:
+            shifts = there - means.detach().index_select(0, beyond.rows)[:, None]
+            if spherical:
+                return (squared_lengths(shifts) * beyond.exist).sum(1, keepdim=True) / means.shape[1]
+            return (shifts.square() * beyond.exist[:, :, None]).sum(1)
+
+        of_prior, of_posterior = apart(rows.prior_means), apart(mean)
+        total = of_prior if spherical else of_prior.mean(1, keepdim=True)
         known = total > 0
         return Scores(of_posterior, of_prior, torch.where(known, total, 1), known, beyond.rows)
 

@@ -43,12 +43,11 @@ def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor, compa
     slopes = by_contrast * total - contrast.stretches_of_words(weights, weight) / rows.fisher
 
     # what the centres do to their own priors
-    parts = (priors.means, priors.log_variances * own, priors.shares, priors.steepness)
-    of_priors = windows.centres.sums_by_word(torch.cat(parts, 1))
-    there, size = torch.searchsorted(words.ids, windows.centres.ids), means.shape[1]
+    there = torch.searchsorted(words.ids, windows.centres.ids)
+    means = means.index_add_(0, there, windows.centres.sums_by_word(priors.means))
+    parts = (priors.log_variances * own, priors.shares, priors.steepness)
     rest = torch.cat((slopes, strength, torch.zeros_like(slopes)), 1).index_add_(
-        0, there, of_priors[:, size:]
+        0, there, windows.centres.sums_by_word(torch.cat(parts, 1))
     )
     slopes, strength, steepness = rest.tensor_split((width, width + 1), 1)
-    means = means.index_add_(0, there, of_priors[:, :size])
     return Sums(means, slopes, strength, steepness, windows_of, company_of)

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["Words", "distinct", "is_known", "sums_of_rows"]
+__all__ = ["Words", "distinct", "is_known", "squared_lengths", "sums_of_rows"]
 
 #: Devices on which torch adds up bags of rows without copying them, in the same order each time.
 BAGS = {"cpu", "cuda", "meta"}
@@ -28,6 +28,7 @@ class Words(NamedTuple):
     ids: Tensor  # (U,) of which the last may stand there several times: only the first of them has uses
     numbers: Tensor  # (n, C) the word of each use, of 0 … U - 1
     order: Tensor  # (N,) what brings the uses of each word together
+    rows: Tensor  # (N,) the rows of the uses in that order
     starts: Tensor  # (U,) where the uses of each word begin in that order
 
     def counts(self) -> Tensor:
@@ -40,20 +41,17 @@ class Words(NamedTuple):
 
     def products(self, of_rows: Tensor, of_words: Tensor) -> Tensor:
         """Return the inner products of row and word for each use: (n, C)."""
-        uses = self.numbers.flatten()
-        shape = len(of_rows), len(of_words)
+        uses, shape = self.numbers.flatten(), (len(of_words), len(of_rows))
         plain = not (
             torch.is_grad_enabled() or torch.compiler.is_compiling()
         )  # neither knows sparse matrices
         if of_rows.device.type == "cpu" and plain and len(uses) <= shape[0] * shape[1]:
-            # The products that a sparse matrix has room for: nothing is gathered, which would leave the cache. What is
-            # in the matrix is multiplied by 0, so it must be finite.
-            bounds = torch.arange(0, len(uses) + 1, self.numbers.shape[1])
-            room = torch.sparse_csr_tensor(
-                bounds, uses, of_rows.new_zeros(len(uses)), shape, check_invariants=False
-            )
-            found: Tensor = torch.sparse.sampled_addmm(room, of_rows, of_words.t(), beta=0.0).values()
-            return found.view(self.numbers.shape)
+            # The products that a sparse matrix has room for: nothing is gathered, which would leave the cache. Word by
+            # word, for there are more words than rows. What is in the matrix is multiplied by 0, so it must be finite.
+            bounds, nothing = F.pad(self.starts, (0, 1), value=len(uses)), of_rows.new_zeros(len(uses))
+            room = torch.sparse_csr_tensor(bounds, self.rows, nothing, shape, check_invariants=False)
+            found: Tensor = torch.sparse.sampled_addmm(room, of_words, of_rows.t(), beta=0.0).values()
+            return torch.empty_like(found).scatter_(0, self.order, found).view(self.numbers.shape)
         gathered = of_words.index_select(0, uses).view(*self.numbers.shape, -1)
         return (of_rows[:, None] @ gathered.transpose(1, 2))[:, 0]
 
@@ -66,9 +64,7 @@ class Words(NamedTuple):
 
         ``of_rows`` may also have what belongs to each single use, (N, width).
         """
-        sources = self.order
-        if len(of_rows) < len(sources):
-            sources = sources.div(self.numbers.shape[1], rounding_mode="floor")
+        sources = self.rows if len(of_rows) < len(self.order) else self.order
         if weights is not None:
             weights = weights.flatten().index_select(0, self.order)
         return self._sums(of_rows, sources, weights)
@@ -89,11 +85,10 @@ class Words(NamedTuple):
 
         The last use of each row has nothing.
         """
-        count = self.numbers.shape[1]
         # The last use of a row finds what belongs to the next row's first, and adds none of it.
-        sources = self.order - self.order.div(count, rounding_mode="floor")
+        sources = (self.order - self.rows).clamp_(max=len(of_uses) - 1)
         weights = F.pad(weights, (0, 1)).flatten().index_select(0, self.order)
-        return self._sums(of_uses, sources.clamp_(max=len(of_uses) - 1), weights)
+        return self._sums(of_uses, sources, weights)
 
     def _sums(self, of_uses: Tensor, sources: Tensor, weights: Tensor | None) -> Tensor:
         """Return, for each word, the weighted sum of the rows that its uses in this order have: (U, width)."""
@@ -114,6 +109,12 @@ def sums_of_rows(rows: Tensor, numbers: Tensor, weights: Tensor) -> Tensor:
     return (weights[:, None] @ gathered)[:, 0].to(rows.dtype)
 
 
+def squared_lengths(rows: Tensor) -> Tensor:
+    """Return the sum of each row's squares, without a copy of all of them."""
+    lengths: Tensor = torch.linalg.vector_norm(rows, dim=-1)
+    return lengths.square()
+
+
 def distinct(uses: Tensor, count: int) -> Words:
     """Return the words of these uses, (n,) or (n, C) ids, of which there are at most ``count`` distinct ones.
 
@@ -130,7 +131,9 @@ def distinct(uses: Tensor, count: int) -> Words:
     )[:count]
     numbers = torch.empty_like(order).scatter_(0, order, number)
     ids = ids.index_select(0, starts.clamp(max=len(order) - 1)).long()
-    return Words(ids, numbers.view(len(uses), -1), order, starts)
+    numbers = numbers.view(len(uses), -1)
+    rows = order.div(numbers.shape[1], rounding_mode="floor")
+    return Words(ids, numbers, order, rows, starts)
 
 
 def is_known(value: Tensor) -> bool:
