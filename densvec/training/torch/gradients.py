@@ -58,11 +58,11 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
     # ∂/∂μ_q of Σ shares · KL is Σ shares · (μ_q - μ_p)/v_p
     width, variance = rows.log_variances.shape[1], posteriors.log_variance.exp()
     precision, weighted = contrast.pulls(shares)
-    by_contrast = posteriors.mean * precision - weighted
+    by_contrast = (posteriors.mean * precision).sub_(weighted)
     prior_precision = (-rows.prior_log_variances).exp()
     prior_share = model.objective.kl_weight * windows.trained[:, None].to(shares.dtype)
     shift = posteriors.mean - rows.prior_means
-    by_prior = prior_share * prior_precision * shift
+    by_prior = (prior_share * prior_precision) * shift
     d_mean = by_contrast + by_prior
 
     square = squared_lengths(shift)[:, None] / shift.shape[1] if width == 1 else shift.square()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from densvec.training.torch.gradients import Step
@@ -33,13 +32,14 @@ def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor, compa
     """
     windows, rows, contrast, shares = step.windows, step.rows, step.contrast, step.gradients.shares
     words, priors, width = windows.words, step.gradients.priors, rows.log_variances.shape[1]
-    met = F.pad(windows.mask.to(shares.dtype), (0, shares.shape[1] - windows.mask.shape[1]))
+    met = windows.mask.to(shares.dtype)
     centres = windows.centres.ids.index_select(0, windows.centres.numbers[:, 0])
     kept = met * company.index_select(0, centres)[:, None]
     total, strength, windows_of, company_of = words.totals(shares, shares.abs(), met, kept)
     means = contrast.pulls_of_words(shares, total)
     # share · (1 - stretch) at the contrast's rate, and -stretch at coverage's
-    weights, weight = shares * by_contrast + met * coverage, total * by_contrast + windows_of * coverage
+    weights, weight = shares * by_contrast, total * by_contrast + windows_of * coverage
+    weights.narrow(1, 0, met.shape[1]).add_(met * coverage)
     slopes = by_contrast * total - contrast.stretches_of_words(weights, weight) / rows.fisher
 
     # what the centres do to their own priors

@@ -70,14 +70,19 @@ class Words(NamedTuple):
         return self._sums(of_rows, sources, weights)
 
     def totals(self, *of_uses: Tensor) -> list[Tensor]:
-        """Return, for each word, the sums over its uses of numbers, (n, C) each, as columns: (U, 1) each."""
-        if self.order.device.type == "cpu":  # one after the other, which need not be sorted
-            numbers = self.numbers.flatten()
+        """Return, for each word, the sums over its uses of numbers, as columns: (U, 1) each.
+
+        The numbers of all uses are (n, C); those of the first k of each row, if others have none, (n, k).
+        """
+        if self.order.device.type == "cpu":  # a CPU adds them up one after the other, and needs no order
             return [
-                part.new_zeros(len(self.ids)).scatter_add_(0, numbers, part.flatten())[:, None]
+                part.new_zeros(len(self.ids)).scatter_add_(
+                    0, self.numbers[:, : part.shape[1]].flatten(), part.flatten()
+                )[:, None]
                 for part in of_uses
             ]
-        columns = torch.stack([part.flatten() for part in of_uses], 1)
+        count = self.numbers.shape[1]
+        columns = torch.stack([F.pad(part, (0, count - part.shape[1])).flatten() for part in of_uses], 1)
         return list(self._sums(columns, self.order, None).split(1, 1))
 
     def sums_but_last(self, of_uses: Tensor, weights: Tensor) -> Tensor:
