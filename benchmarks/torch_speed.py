@@ -1,14 +1,14 @@
 """The torch backend on a CPU, next to the same loss written naively: ``python -m benchmarks.torch_speed [CORPUS]``.
 
-Ways to train the same model on the same chunks, in minibatches of the same size:
+Ways to train the same model on the same text, in minibatches of the same size, a CPU's for this text:
 
 - densvec: gradients in closed form, only used rows updated;
 - autograd: the same loss, differentiated by torch, with dense gradients of whole tables and Adam for all, as in the
   paper's own code.
 
-They take turns on each chunk, so that a busy machine disturbs all of them alike. Then what the host does by itself:
-`prepare`, which sends the ids of a chunk to the device. At last densvec trains the whole corpus, reading and sampling
-included. ``--operators`` lists how often torch calls what for a minibatch.
+They take turns on each batch, so that a busy machine disturbs all of them alike. Then what the host does by itself:
+`prepare`, which sends the ids of a batch to the device. At last densvec trains the whole corpus, reading and sampling
+included. ``--operators`` lists how often torch calls what for a minibatch; ``--centres`` sets its size.
 """
 
 import argparse
@@ -25,12 +25,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from densvec import BayesianSkipGram
+from densvec.training.torch import options
 from densvec.training.torch.pieces import BATCH_CENTRES, BATCH_WORDS
 from densvec.training.torch.step import Tables
 from densvec.training.torch.windows import beyond, windows
 
 TOKENS, WORDS = 2_000_000, 60_000
-CHUNKS = 12
+BATCHES = 5
 
 #: Operators that only look at memory in another way: nothing is computed, and no device is called.
 VIEWS = {
@@ -76,15 +77,25 @@ class Operators(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+def batches(chunks, words):
+    """Return chunks gathered into batches with so many words at least, as training does."""
+    gathered = [[]]
+    for chunk in chunks:
+        gathered[-1].append(chunk)
+        if sum(part.words for part in gathered[-1]) >= words:
+            gathered.append([])
+    return gathered[:-1]
+
+
 def contest(model, chunks):
-    """Train chunks in each of the ways, in turns; return each one's words/s, chunk by chunk."""
+    """Train in each of the ways, in turns; return each one's words/s, batch by batch."""
     ours = model._make_backend()
     autograd = Autograd(ours)
     contenders = {"densvec": lambda prepared: ours.step(prepared, model.alpha), "autograd": autograd.step}
     speeds = {name: [] for name in (*contenders, "prepare")}
-    for number, chunk in enumerate(chunks):
+    for number, batch in enumerate(batches(chunks, ours.batch_words)[: BATCHES + 1]):
         started = time.process_time()
-        prepared = ours.prepare(chunk)
+        prepared = ours.prepare(*batch)
         taken = {"prepare": time.process_time() - started}
         for name, step in contenders.items():
             started = time.process_time()
@@ -92,7 +103,7 @@ def contest(model, chunks):
             taken[name] = time.process_time() - started
         if number:  # the first is for warming up
             for name, seconds in taken.items():
-                speeds[name].append(chunk.words / seconds)
+                speeds[name].append(sum(chunk.words for chunk in batch) / seconds)
     return speeds
 
 
@@ -100,7 +111,7 @@ def as_for_a_device(model, chunks):
     """Return the words/s of preparing and of training batches as large as a device's, on one thread of the CPU."""
     backend = model._make_backend()
     backend._minibatches.most = BATCH_CENTRES["cuda"]
-    groups = list(zip(*[iter(chunks)] * (BATCH_WORDS // 10_000), strict=False))
+    groups = batches(chunks, BATCH_WORDS)
     words = sum(chunk.words for group in groups for chunk in group)
     started = time.process_time()
     prepared = [backend.prepare(*group) for group in groups]
@@ -110,18 +121,20 @@ def as_for_a_device(model, chunks):
     return words / (between - started), words / (time.process_time() - between)
 
 
-def operators(model, chunk):
+def operators(model, chunks):
     """Return how often each operator is called for a minibatch."""
     backend = model._make_backend()
-    prepared = backend.prepare(chunk)
+    prepared = backend.prepare(*batches(chunks, backend.batch_words)[0])
     backend.step(prepared, model.alpha)
     with Operators() as counted:
         backend.step(prepared, model.alpha)
     return {name: calls / len(prepared.minibatches) for name, calls in counted.calls.most_common()}
 
 
-def main(path=None, list_operators=False):
+def main(path=None, centres=None, list_operators=False):
     """Train, and print words/s."""
+    if centres:
+        options.batch_centres, options.batch_words = centres, 20 * centres
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
             path = Path(folder) / "zipf.txt"
@@ -129,19 +142,20 @@ def main(path=None, list_operators=False):
         model = BayesianSkipGram(backend="torch", device="cpu", epochs=1, show_progress=False)
         model.build_vocab(corpus_file=path)
         with model._feeds()(0, 0) as feed:
-            chunks = list(itertools.islice(feed, 40))
-        with model._make_backend().threads(1):  # several would wait for each other on a busy machine
-            speeds = contest(copy.deepcopy(model), chunks[: CHUNKS + 1])
-            sent, stepped = as_for_a_device(copy.deepcopy(model), chunks)
-            calls = operators(copy.deepcopy(model), chunks[0])
+            chunks = list(itertools.islice(feed, 130))
+        backend = model._make_backend()
+        with backend.threads(1):  # several would wait for each other on a busy machine
+            speeds = contest(copy.deepcopy(model), chunks)
+            sent, stepped = as_for_a_device(copy.deepcopy(model), chunks[:40])
+            calls = operators(copy.deepcopy(model), chunks)
         model.train()
     entry = model.loss_history[0]
     print(
         f"{len(model.wv):,} words, {model.vector_size} dimensions, {model.workers} workers, "
-        f"minibatches of at most {BATCH_CENTRES['cpu']} centres"
+        f"batches of {backend.batch_words:,} words, minibatches of at most {backend._minibatches.most:,} centres"
     )
     print(f"training on {entry.words:,} tokens: {entry.words_per_second:,.0f} words/s, all included")
-    print(f"on one thread, in words for each second of the CPU, medians of {CHUNKS} chunks in turns:")
+    print(f"on one thread, in words for each second of the CPU, medians of {BATCHES} batches in turns:")
     for name in ("densvec", "autograd"):
         ratios = [ours / theirs for ours, theirs in zip(speeds["densvec"], speeds[name], strict=True)]
         print(
@@ -165,5 +179,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", nargs="?", help="a text file, one sentence per line; generated by default")
     parser.add_argument("--operators", action="store_true", help="list the operators of a minibatch")
+    parser.add_argument("--centres", type=int, help="the most centres of a minibatch; by the text by default")
     given = parser.parse_args()
-    main(given.corpus, given.operators)
+    main(given.corpus, given.centres, given.operators)

@@ -1,0 +1,76 @@
+"""How large the updates are: by the device, and on a CPU by the text."""
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram
+from densvec.datasets import toy_language
+from densvec.reading import Reading
+from densvec.training.torch import Options
+from densvec.training.torch.minibatch import Minibatches
+from densvec.training.torch.pieces import BATCH_CENTRES, BATCH_WORDS, LEAST_CENTRES, UPDATES, Pieces
+from tests.training.cases import make_chunk, make_wv
+
+
+def make_counted(words, keep=None, window=5):
+    """Tables of 50 words that were counted in a text of so many words."""
+    wv = make_wv(50, 2, reading=Reading(window))
+    wv.expandos["count"] = np.full(50, words // 50)
+    if keep is not None:
+        wv.expandos["keep"] = np.full(50, keep, dtype=np.float32)
+    return wv
+
+
+@pytest.mark.parametrize("words", [0, 1000, 100_000])
+def test_little_text_is_trained_chunk_by_chunk_in_small_updates(words):
+    assert Pieces.of(make_counted(words, keep=0.5), "cpu", Options()) == (LEAST_CENTRES, 0)
+
+
+def test_text_that_was_not_counted_is_taken_for_little():
+    assert Pieces.of(make_wv(50, 2), "cpu", Options()) == (LEAST_CENTRES, 0)
+
+
+@pytest.mark.parametrize("keep", [None, 0.5])
+@pytest.mark.parametrize("words", [200_000, 500_000, 5_000_000, 10**9])
+def test_an_epoch_has_enough_updates(words, keep):
+    centres = Pieces.of(make_counted(words, keep), "cpu", Options()).centres
+    kept = words * (keep or 1)
+    assert LEAST_CENTRES < centres <= BATCH_CENTRES["cpu"]
+    assert kept / centres >= UPDATES - 1
+    assert centres == BATCH_CENTRES["cpu"] or kept / centres <= UPDATES + 1
+
+
+@pytest.mark.parametrize("window", [2, 5, 10])
+@pytest.mark.parametrize("keep", [1.0, 0.6])
+def test_a_batch_fills_its_updates(window, keep):
+    wv = make_counted(300_000, keep, window)
+    pieces = Pieces.of(wv, "cpu", Options())
+    kept = int(pieces.words * keep)
+    text = np.random.default_rng(1).integers(0, 50, kept).tolist()
+    chunk = make_chunk([text], window=window, words=50)
+    for batch in Minibatches(50, pieces.centres).of([chunk]):
+        assert 0.8 * pieces.centres < batch.sizes.centres <= pieces.centres
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_is_always_sent_as_much(device):
+    assert Pieces.of(make_counted(1000), device, Options()) == (BATCH_CENTRES[device], BATCH_WORDS)
+
+
+def test_options_go_before_everything():
+    options = Options(batch_centres=7, batch_words=900)
+    for device in ("cpu", "cuda"):
+        assert Pieces.of(make_counted(10**7), device, options) == (7, 900)
+
+
+def test_a_model_gathers_chunks_of_a_long_text(monkeypatch):
+    """All words are trained, in fewer and larger updates than chunks have."""
+    monkeypatch.setattr("densvec.training.torch.pieces.UPDATES", 4)
+    model = BayesianSkipGram(backend="torch", device="cpu", vector_size=10, epochs=1, batch_words=500)
+    model.build_vocab(toy_language(2000))
+    backend = model._make_backend()
+    assert backend.batch_words > 5 * 500
+    with model._feeds()(0, 0) as feed:
+        words = sum(chunk.words for chunk in feed)
+    model.train(toy_language(2000), total_examples=model.corpus_count, epochs=1)
+    assert model.loss_history[0].words == words
