@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["BATCH_CENTRES", "BATCH_WORDS", "Pieces"]
 
 #: The most centres of an update: more are faster, as long as there are many updates.
-BATCH_CENTRES = {"cpu": 10_000, "cuda": 3200, "mps": 3200}
+BATCH_CENTRES = {"cpu": 3200, "cuda": 3200, "mps": 3200}
 
 #: Centres of an update on a CPU, if the text is too short for more.
 LEAST_CENTRES = 512
 
-#: Updates in an epoch, at least, of a text that is not too short: in fewer, directions are not learnt.
+#: Updates in an epoch, at least, of a text that is not too short for it: in many fewer, directions are not learnt.
 UPDATES = 128
 
 #: Words of text that a device with memory of its own is sent at once.

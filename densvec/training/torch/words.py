@@ -83,7 +83,7 @@ class Words(NamedTuple):
             ]
         count = self.numbers.shape[1]
         columns = torch.stack([F.pad(part, (0, count - part.shape[1])).flatten() for part in of_uses], 1)
-        return list(self._sums(columns, self.order, None).split(1, 1))
+        return list(self._sums(columns, self.order, None).tensor_split(len(of_uses), 1))
 
     def sums_but_last(self, of_uses: Tensor, weights: Tensor) -> Tensor:
         """Return, for each word, the sum over its uses of what belongs to each, (n·(C-1), width), times its weight.
