@@ -6,6 +6,12 @@ controls with one. Clustered in the same way are the surroundings of occurrences
 and, if gensim's vectors of the merged text are given (.npz with the arrays `words` and `vectors`), averages of those.
 
     python -m benchmarks.senses MODEL MERGED ORIGINAL --lines 100000 --gensim GENSIM.npz
+
+With `--fit`, the weights of the rule for the number are fitted to these words, and with `--keep SCORES.npz` also to
+those of earlier sets whose scores are kept there; the scores of these words are added to the file. Weights are drawn
+towards those that the rule has, and those of the gains are kept.
+
+    python -m benchmarks.senses MODEL MERGED ORIGINAL --controls 160 --fit --keep SCORES.npz
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +28,8 @@ from densvec.concordance import Occurrence, sample_occurrences
 from densvec.evaluation import adjusted_rand_index
 from densvec.evaluation.occurrences import Occurrence as Context
 from densvec.evaluation.occurrences import Reader
-from densvec.keyed.sense_count import Usual, induce, nearness
+from densvec.keyed.neighbourhood import nearness
+from densvec.keyed.sense_count import MORE, SEVERAL, Usual, induce
 from densvec.keyed.sense_space import mixture
 from densvec.keyed.surroundings import Surroundings
 
@@ -55,6 +63,9 @@ def main() -> None:
     parser.add_argument("--controls", type=int, default=60, help="unmerged words to ask about")
     parser.add_argument("--others", type=int, default=300, help="words to compare with")
     parser.add_argument("--fit", action="store_true", help="fit the weights of the rule to these words")
+    parser.add_argument(
+        "--keep", help="scores of words of several sets to fit to, .npz; these words are added"
+    )
     parser.add_argument("--verbose", action="store_true", help="print the number found for each word")
     parser.add_argument("--gensim", help="gensim's vectors of the merged text, .npz")
     parser.add_argument(
@@ -106,13 +117,11 @@ def main() -> None:
         )
         print(f"{name}:")
         if args.fit:
-            fit(
-                {
-                    word: usual.scores(points[word], near[word], counts[word])
-                    for word in (*tested, *(w for w in merged if w in enough))
-                },
-                {word: len(senses.get(word, [word])) for word in points},
-            )
+            asked = [*tested, *(w for w in merged if w in enough)]
+            scores_of_all = np.array([usual.scores(points[word], near[word], counts[word]) for word in asked])
+            sizes = np.array([len(senses.get(word, [word])) for word in asked])
+            keep = args.keep if name == "surroundings" else None
+            fit(*kept(keep, args.merged, scores_of_all, sizes))
         numbers: dict[int, list[int]] = {}
         scores: dict[int, list[tuple[float, float, float]]] = {}
         for word in (*tested, *(w for w in merged if w in enough)):
@@ -147,20 +156,34 @@ def main() -> None:
         print(f"  number right, balanced: {np.mean(list(right.values())):.2f}", flush=True)
 
 
-def fit(scores: dict[str, np.ndarray], sizes: dict[str, int]) -> None:
+def kept(path: str | None, text: str, scores: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Add the scores of a text's words to a file, and return those of all texts in it and the true numbers."""
+    if path is None:
+        return scores, sizes
+    tables: dict[str, np.ndarray] = {}
+    if Path(path).exists():
+        with np.load(path) as file:
+            tables = dict(file)
+    tables[Path(text).name] = np.column_stack([sizes, scores])
+    np.savez(path, **tables)  # type: ignore[arg-type]
+    together = np.concatenate(list(tables.values()))
+    return together[:, 1:], together[:, 0].astype(int)
+
+
+def fit(scores: np.ndarray, sizes: np.ndarray) -> None:
     """Print the weights of the rule for the number of senses: two logistic regressions of balanced classes."""
-    for name, low, high in (("_SEVERAL", (1,), (2, 3)), ("_MORE", (2,), (3,))):
-        words = [word for word in scores if sizes[word] in (*low, *high)]
-        terms = np.array([[1.0, *scores[word]] for word in words])
-        truth = np.array([float(sizes[word] in high) for word in words])
-        shares = {size: np.mean([sizes[word] == size for word in words]) for size in (*low, *high)}
-        weights = np.array([1 / shares[sizes[word]] for word in words])
+    for name, before, low, high in (("SEVERAL", SEVERAL, (1,), (2, 3)), ("MORE", MORE, (2,), (3,))):
+        among = np.isin(sizes, (*low, *high))
+        terms = np.column_stack([np.ones(among.sum()), scores[among]])
+        truth = np.isin(sizes[among], high).astype(float)
+        weights = 1 / np.array([np.mean(sizes[among] == size) for size in sizes[among]])
         weights[truth > 0] *= 1 / len(high)
-        penalty = np.diag([0.0, 0.04, 0.04, 0.04, 1.0, 1.0])  # logarithms vary less than scores
-        solution = np.zeros(terms.shape[1])
+        # The gains keep their weights: words that fall apart as clearly as some do are rare among merged ones.
+        penalty = np.diag([0.0, 0.04, 0.04, 0.04, 0.04, 1e6, 1e6])
+        solution = before.copy()
         for _ in range(50):
             odds = 1 / (1 + np.exp(-terms @ solution))
-            slope = terms.T @ (weights * (truth - odds)) - penalty @ solution
+            slope = terms.T @ (weights * (truth - odds)) - penalty @ (solution - before)
             curve = (terms * (weights * odds * (1 - odds))[:, None]).T @ terms + penalty
             solution += np.linalg.solve(curve, slope)
         guesses = terms @ solution > 0

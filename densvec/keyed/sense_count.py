@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from densvec.keyed.hypernymy import unit_rows
+from densvec.keyed.neighbourhood import NEIGHBOURS
 from densvec.keyed.sense_space import Mixture, SenseSpace, mixture
 from densvec.robust import Expectation
 from densvec.types import Floats, Integers
 
-__all__ = ["NEIGHBOURS", "Usual", "induce", "nearness", "number_of_senses"]
-
-NEIGHBOURS = (1, 5, 30)
-"""How many of the nearest words the nearness of a word is averaged over."""
+__all__ = ["MORE", "SEVERAL", "Usual", "induce", "number_of_senses"]
 
 _COMPARED = 300
 """The most occurrences of a word that are looked at to see how many senses it has."""
@@ -30,37 +26,16 @@ _FEWEST = 10
 _LEAST_WORDS = 20
 """Fewer other words do not show what is usual."""
 
-_MOST_UNUSUAL = 4.0
+_MOST_UNUSUAL = 8.0
 """Standard deviations beyond which it no longer matters how unusual something is."""
 
 _LEAST_NEARNESS = 0.01
-"""Cosines below this are taken for it, so that they have logarithms."""
+"""Cosines and ratios of them below this are taken for it, so that they have logarithms."""
 
-_SEVERAL = np.array([-1.36, -7.86, -5.18, 2.77, 0.42, 0.18])
-_MORE = np.array([-0.83, -0.66, -6.72, 4.25, -0.17, 0.39])
+SEVERAL = np.array([-2.06, -4.13, -1.7, 0.95, -12.07, 0.42, 0.18])
+MORE = np.array([-2.14, -1.75, -10.28, 6.06, -3.89, -0.17, 0.39])
 """Log-odds of more than one sense, and of more than two if there are several: a constant, then the weights of the
-word's scores. Fitted to three sets of merged words together, as `python -m benchmarks.senses --fit` does to one."""
-
-
-def nearness(wv: Any, words: Sequence[str]) -> Floats:
-    """Return the mean cosines of words to those nearest to them: 1, 5 and 30 of them.
-
-    A word that stands for unrelated things lies between them, and far from all other words.
-
-    Examples
-    --------
-    >>> nearness(wv, ["dog"]).shape
-    (1, 3)
-    """
-    vectors = wv.vectors.astype(np.float64)
-    vectors = unit_rows(vectors - vectors.mean(axis=0))
-    rows = np.array([wv.key_to_index[word] for word in words], dtype=np.int64)
-    result = np.zeros((len(rows), len(NEIGHBOURS)))
-    for place, row in enumerate(rows):
-        cosines = np.delete(vectors @ vectors[row], row)
-        nearest = np.sort(np.partition(cosines, -min(len(cosines), NEIGHBOURS[-1]))[-NEIGHBOURS[-1] :])[::-1]
-        result[place] = [nearest[:count].mean() if len(nearest) else 0.0 for count in NEIGHBOURS]
-    return result
+word's scores. Fitted to five sets of merged words, to the last two of them by `python -m benchmarks.senses --fit`."""
 
 
 class Usual:
@@ -70,8 +45,8 @@ class Usual:
     ----------
     words : sequence of numpy.ndarray, each (n, F)
         Descriptions of the occurrences of other words.
-    near : numpy.ndarray, shape (words, 3), optional
-        Their :func:`nearness`; without it, it does not matter.
+    near : numpy.ndarray, shape (words, 4), optional
+        Their :func:`~densvec.keyed.neighbourhood.nearness`; without it, it does not matter.
     counts : numpy.ndarray, shape (words,), optional
         How often they occur in the text of the model.
     compared : int, optional
@@ -124,7 +99,7 @@ class Usual:
         size = np.log([min(len(points), _COMPARED)])
         scores: list[Floats] = []
         if near is None or self._near is None:
-            scores += [np.zeros(1)] * len(NEIGHBOURS)
+            scores += [np.zeros(1)] * (len(NEIGHBOURS) + 1)
         else:
             for expected, value in zip(self._near, _logs(near), strict=True):
                 scores.append(expected.excess([log], value[None]))
@@ -144,10 +119,10 @@ def number_of_senses(scores: Floats, significance: float = 0.5) -> int:
 
     Examples
     --------
-    >>> number_of_senses(np.zeros(5)), number_of_senses(np.array([-0.4, -0.4, -0.3, 2.0, 1.0]))
+    >>> number_of_senses(np.zeros(6)), number_of_senses(np.array([-0.4, -0.4, -0.3, -0.3, 2.0, 1.0]))
     (1, 3)
     """
-    for number, weights in enumerate((_SEVERAL, _MORE), start=1):
+    for number, weights in enumerate((SEVERAL, MORE), start=1):
         if expit(weights[0] + weights[1:] @ scores) <= 1 - significance:
             return number
     return 3

@@ -11,8 +11,9 @@ import numpy as np
 from densvec.concordance import Corpus, Occurrence, sample_occurrences
 from densvec.gaussian import Gaussian
 from densvec.keyed.lookup import Lookup
+from densvec.keyed.neighbourhood import nearness
 from densvec.keyed.search import Found
-from densvec.keyed.sense_count import Usual, induce, nearness
+from densvec.keyed.sense_count import Usual, induce
 from densvec.keyed.surroundings import Surroundings
 from densvec.types import Floats, Integers
 
@@ -161,9 +162,9 @@ class SensesOfWords(Lookup):
         The word's occurrences are sampled, and described by their surroundings: what the encoder makes of them, the
         means of the words around, and the words right beside. In a space in which other words of like frequency
         differ most from each other and least from themselves, they are clustered by mixtures of Gaussians. The
-        number of senses, one to three, follows from how near the word is to others (one with several senses lies
-        between them) and from how much better several senses explain its occurrences than one does, both
-        compared with what is usual for the other words.
+        number of senses, one to three, follows from how near the word is to others, also beside how near these are to
+        each other (a word with several senses lies between them), and from how much better several senses
+        explain its occurrences than one does, all compared with what is usual for the other words.
 
         Parameters
         ----------
