@@ -31,6 +31,7 @@ from densvec import KeyedDensities
 from densvec.concordance import sample_occurrences
 from densvec.corpora import LineSentence
 from densvec.evaluation.occurrences import Occurrence, Reader
+from densvec.keyed.lookup import unit
 
 NUMBERS = (1, 2, 4, 8, 16)
 BANDS = (5, 10, 20, 50, 200)
@@ -137,6 +138,8 @@ def spelling(args: argparse.Namespace) -> None:
 
         other = FastText.load(args.fasttext).wv
         report("FastText", pairs, other.__getitem__, known)
+        centre = (other.vectors / np.linalg.norm(other.vectors, axis=1, keepdims=True)).mean(axis=0)
+        report("… without their mean direction", pairs, lambda word: unit(other[word]) - centre, known)
 
 
 def fit(args: argparse.Namespace) -> None:
