@@ -39,7 +39,8 @@ def rank_command(corpus, out, **options):
     """Return the arguments of python with which one rank trains."""
     command = ["-m", "benchmarks.distributed", "rank", str(corpus), "--out", str(out)]
     for name, value in options.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
+        if value is not None:
+            command += [f"--{name.replace('_', '-')}", str(value)]
     return command
 
 
@@ -55,6 +56,12 @@ def result(process):
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args)
     return next((json.loads(line) for line in output.splitlines() if line.startswith("{")), None)
+
+
+def between(args):
+    """Say how many words a rank trains between exchanges."""
+    words = f"{args.exchange_words:,}" if args.exchange_words else "densvec's own number of"
+    return f"{words} words of a rank between exchanges"
 
 
 def train(corpus, ranks, out, **options):
@@ -109,7 +116,7 @@ def quality(args) -> None:
     from densvec import BayesianSkipGram
     from densvec.evaluation import evaluate_all
 
-    print(f"{args.corpus}, {args.epochs} epochs, {args.exchange_words:,} words of a rank between exchanges\n")
+    print(f"{args.corpus}, {args.epochs} epochs, {between(args)}\n")
     print(
         "| ranks | sum of 12 | BIG5 | GAP SemEval | CoInCo | direction BBDS | BLESS | loss | words per second | "
         "per second of a core | MB sent per round | bytes per word |"
@@ -214,7 +221,7 @@ def link(args) -> None:
                 for number, name in enumerate(ENDS)
             ]
             far.append(next(told for told in map(result, processes) if told is not None))
-    print(f"2 ranks, {args.workers} worker each, {args.exchange_words:,} words of a rank between exchanges\n")
+    print(f"2 ranks, {args.workers} worker each, {between(args)}\n")
     print("| | words per second | of loopback | waiting for the exchange | MB sent per round |")
     print("|---|---|---|---|---|")
     ratios = sorted(a["words_per_second"] / b["words_per_second"] for a, b in zip(far, near, strict=True))
@@ -245,19 +252,20 @@ def efficiency(args) -> None:
     from densvec.bsg import default_hidden_size
     from densvec.distributed.bands import first_band
 
-    print(f"{CORES} cores on each machine, {args.exchange_words:,} words of a machine between exchanges\n")
+    interval = args.exchange_words or 1_000_000
+    print(f"{CORES} cores on each machine, {interval:,} words of a machine between exchanges\n")
     heads = ["words", "dimensions", "Gbit/s", "MB sent per round", *(f"{n} machines" for n in MACHINES)]
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))
     for size in (100, 300):
         per_core, copying, combining = measured(args.corpus, size)
         hidden = default_hidden_size(size)
-        compute = args.exchange_words / (per_core * CORES)
+        compute = interval / (per_core * CORES)
         for words in (300_000, 3_000_000):
             for gigabits in (10, 25):
                 kept = []
                 for machines in MACHINES:
-                    band = first_band(args.exchange_words, machines)
+                    band = first_band(interval, machines)
                     numbers, weights = exchanged(words, size, hidden, band)
                     # Rows are sent as two bytes, weights as four; to their owners, and back to all.
                     sent = (2 * numbers + 4 * weights) * 2 * (machines - 1) / machines
@@ -312,7 +320,7 @@ def main() -> None:
     parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--exchange-words", type=int, default=10_000)
+    parser.add_argument("--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--vector-size", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -18,7 +18,7 @@ from densvec import BayesianSkipGram
 from densvec.distributed.bands import first_band
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group
-from densvec.distributed.training import shared_arrays
+from densvec.distributed.training import ALONE, MOST_ALONE, default_words, shared_arrays
 from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
 from densvec.text.pieces import deal, pieces_of
@@ -57,7 +57,8 @@ class Simulated(Group):
         self._table.barrier.wait()
 
     def broadcast(self, tensor):
-        """Do nothing: all ranks start from the same tables."""
+        """Overwrite a tensor by that of rank 0."""
+        tensor.copy_(self._all(tensor.clone())[0])
 
     def gather(self, document):
         """Return the documents of all ranks."""
@@ -107,7 +108,12 @@ class Rank:
             list(filter(merged, whole.weights)),
             list(filter(merged, whole.means)),
         )
-        self.exchange = Exchange(group, self.shared, first_band=band) if group.size > 1 else None
+        self._group, self._band = group, band
+        self.exchange = None
+
+    def join(self):
+        """Begin to exchange; all ranks do so together."""
+        self.exchange = Exchange(self._group, self.shared, first_band=self._band)
 
 
 def id_of(array):
@@ -130,25 +136,33 @@ def train(model, args):
     model._optimiser_state = state.state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
     ranks = [Rank(model, frozenset(args.common), group, band) for group in groups]
+    if args.ranks > 1:
+        with ThreadPoolExecutor(args.ranks) as threads:
+            list(threads.map(Rank.join, ranks))
     pieces = pieces_of(args.corpus)
     hands = deal([piece.size for piece in pieces], args.ranks)
     open_feed, trained = model._feeds(), 0
+    total_words = model.corpus_total_words * model.epochs
+    alone = min(args.alone, int(MOST_ALONE * total_words))
     for epoch in range(model.epochs):
         feeds = [chunks(open_feed, pieces, hand, epoch) for hand in hands]
         going = set(range(args.ranks))
         while going:
-            for number in sorted(going):
+            beginning = trained == 0 and alone > 0 and args.ranks > 1
+            for number in [0] if beginning else sorted(going):
                 words = 0
-                while words < args.exchange_words and number in going:
+                while words < (alone if beginning else args.exchange_words) and number in going:
                     chunk = next(feeds[number], None)
                     if chunk is None:
                         going.discard(number)
                         break
-                    done = min(1.0, trained / (model.corpus_total_words * model.epochs))
+                    done = min(1.0, trained / total_words)
                     ranks[number].backend.step(chunk, model.alpha + (model.min_alpha - model.alpha) * done)
                     words += chunk.words
                     trained += chunk.words
-            if args.ranks > 1:
+            if beginning:
+                together(ranks, Exchange.follow)
+            elif args.ranks > 1:
                 meet(ranks, last=not going)
     for name, array in state.arrays().items():
         array[...] = np.asarray(ranks[0].backend.arrays()[name])
@@ -164,8 +178,13 @@ def meet(ranks, last):
         for rank in ranks:
             rank.exchange.start(Report([]))
         return
+    together(ranks, Exchange.full)
+
+
+def together(ranks, act):
+    """Let all ranks do something at once."""
     with ThreadPoolExecutor(len(ranks)) as threads:
-        list(threads.map(lambda rank: rank.exchange.full(Report([]), None), ranks))
+        list(threads.map(lambda rank: act(rank.exchange, Report([]), None), ranks))
 
 
 def chunks(open_feed, pieces, hand, epoch):
@@ -184,11 +203,13 @@ def main() -> None:
     parser.add_argument("--held-out", help="another text, to measure the loss on")
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--exchange-words", type=int, default=10_000)
+    parser.add_argument("--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)")
+    parser.add_argument("--alone", type=int, default=ALONE, help="words that rank 0 begins with alone")
     parser.add_argument("--first-band", type=int, help="rows that are exchanged in every round")
     parser.add_argument("--common", nargs="*", default=[], help="tables that all ranks have in common")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    args.exchange_words = args.exchange_words or default_words(args.ranks)
     torch.set_num_threads(1)
     model = BayesianSkipGram(workers=1, epochs=args.epochs, seed=args.seed, show_progress=False)
     model.build_vocab(corpus_file=args.corpus)

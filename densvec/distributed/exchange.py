@@ -100,10 +100,7 @@ class Exchange:
         self._first_band = first_band
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
-        for tensor in shared.all():
-            sent = tensor.to(self._wire)
-            group.broadcast(sent)
-            tensor.copy_(sent)
+        self._adopt()
         self._densities, self._encoder = (
             rows_of(tables, self._wire) if tables else None for tables in (shared.rows, shared.encoder_rows)
         )
@@ -153,6 +150,19 @@ class Exchange:
             change = self._changed([(rows, parts) for rows in tables], weights=start == 0)
             self._add(self._run(partial(self._combined, change)), change, settle=True)
         self.rounds += 1
+        return reports, documents
+
+    def follow(self, report: Report, document: Any) -> tuple[list[Report], list[Any]]:
+        """Make all tables those of rank 0, the only one that has trained; return reports and documents as `full`."""
+        reports = self._run(lambda: self._reports(report)).reports
+        if any(each.error is not None for each in reports):
+            return reports, []
+        documents = self._run(lambda: self.group.gather(document))
+        self._run(self._adopt)
+        for rows in filter(None, (self._densities, self._encoder)):
+            rows.rebase()
+        for old, weight in zip(self._base_weights, self._shared.weights, strict=True):
+            old.copy_(weight)
         return reports, documents
 
     def close(self) -> None:
@@ -208,6 +218,13 @@ class Exchange:
                 tensor.add_((moved - sent_of).to(tensor.device))
 
     # In the thread of the exchange
+
+    def _adopt(self) -> None:
+        """Overwrite everything that is shared by what rank 0 has."""
+        for tensor in self._shared.all():
+            sent = tensor.to(self._wire)
+            self.group.broadcast(sent)
+            tensor.copy_(sent)
 
     def _reports(self, report: Report) -> _Outcome:
         self.group.wait_for_all()

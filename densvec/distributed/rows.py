@@ -103,6 +103,11 @@ class Rows:
                 base[i:j] += of_all.to(table)
                 table[i:j] = base[i:j]
 
+    def rebase(self) -> None:
+        """Take the tables as they are for what ranks agree on."""
+        for table, base in zip(self._tables, self._bases, strict=True):
+            base.copy_(table)
+
     def _columns(self, message: Tensor) -> tuple[Tensor, ...]:
         """Return the columns of each table."""
         return torch.split(message, self._widths, -1)

@@ -40,8 +40,14 @@ __all__ = ["RankInterrupt", "TogetherBackend", "share"]
 OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
 
-#: Words between two exchanges for each worker of a rank, unless set: fewer keep quality, more save time.
-WORDS_OF_A_WORKER = 10_000
+#: Words between two exchanges, unless set: of one worker on each of all ranks, and of each worker at least. Fewer keep
+#: quality, more save time.
+WORDS_OF_ALL, LEAST_WORDS = 100_000, 10_000
+
+
+#: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
+#: are at most. Tables that start from noise take shape in them, and ranks that began apart would each give them another.
+ALONE, MOST_ALONE = 2_000_000, 1 / 20
 
 
 class RankInterrupt(KeyboardInterrupt):
@@ -67,9 +73,20 @@ def share(
         if model._corpus[0] is not None:
             check_shares(group, model._corpus[0])
     workers = group.gather(model.workers) if group.size > 1 else [1]
-    interval = settings.exchange_words or WORDS_OF_A_WORKER * max(workers)
+    interval = settings.exchange_words or default_words(group.size) * max(workers)
     corpus = as_files(*model._corpus)
     return TogetherBackend(group, run, backend, model.layout(), corpus, open_feed, exchange_words=interval)
+
+
+def default_words(ranks: int) -> int:
+    """Return how many words each worker of a rank trains between two exchanges: fewer, the more ranks there are.
+
+    Examples
+    --------
+    >>> [default_words(ranks) for ranks in (2, 4, 8, 64)]
+    [50000, 25000, 12500, 10000]
+    """
+    return max(LEAST_WORDS, WORDS_OF_ALL // ranks)
 
 
 class TogetherBackend(Backend):
@@ -122,6 +139,7 @@ class TogetherBackend(Backend):
         self._broken = False
         self._own = self._all = Tally()
         self._since = 0
+        self._alone = False  # whether rank 0 trains and the others wait for it
         self._exchange_words = exchange_words
         self._count_from(self._all, self._own)
         self._check_position()
@@ -188,7 +206,9 @@ class TogetherBackend(Backend):
         )
 
     def exchange_is_due(self) -> bool:
-        """Return whether this rank has trained as many words as it is to train between two rounds."""
+        """Return whether this rank has trained as many words as it is to train between two rounds, or waits for one."""
+        if self._alone:
+            return not self._group.is_main or not self._words_alone()
         return self._since >= self._exchange_words
 
     def exchange(self) -> None:
@@ -266,6 +286,9 @@ class TogetherBackend(Backend):
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
+        self._alone = group.size > 1 and run.number == 0 and self._words_alone() > 0
+        if self._alone:
+            self._active = 1
         document = run.shared["ledger"] if run.shared else {"done": [], "begun": {}}
         hand = self._hand(document)
         own = {
@@ -286,7 +309,22 @@ class TogetherBackend(Backend):
         if self._pieces is None:
             return [] if self._group.rank in done else [self._group.rank]
         left = [number for number in range(len(self._pieces)) if number not in done]
-        return deal([piece.size for piece in self._pieces], self._group.size, left)[self._group.rank]
+        sizes = [piece.size for piece in self._pieces]
+        ahead = 0  # bytes that rank 0 trains while the others wait
+        if self._alone and self._run.total_words:
+            ahead = sum(sizes) * self._words_alone() // self._run.total_words
+        loads = [0] + [ahead] * (self._group.size - 1)
+        return deal(sizes, self._group.size, left, loads)[self._group.rank]
+
+    def _words_alone(self) -> int:
+        """Return how many words rank 0 has still to train before the others join in."""
+        words, examples = self._position()
+        run, most = self._run, ALONE
+        if run.progress(words, examples) >= MOST_ALONE:
+            return 0
+        if run.total_words:
+            most = min(most, int(MOST_ALONE * run.epochs * run.total_words))
+        return max(0, most - words)
 
     def _corpus_now(self) -> dict[str, int]:
         """Return how the corpus is cut, by which it is recognised."""
@@ -354,8 +392,10 @@ class TogetherBackend(Backend):
             if exchange.under_way:
                 self._read(exchange.take(), False)
             self._own_sent = (self._own.words, self._own.examples)
-            if self._full_next:
-                reports, documents = exchange.full(report, document)
+            if self._alone or self._full_next:
+                meet = exchange.follow if self._alone else exchange.full
+                self._alone = False
+                reports, documents = meet(report, document)
                 self._read(reports, True)
                 self._settle(documents)
             else:

@@ -206,7 +206,9 @@ def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[P
     return pieces
 
 
-def deal(sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None) -> list[list[int]]:
+def deal(
+    sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None, loads: Sequence[int] | None = None
+) -> list[list[int]]:
     """Deal out pieces: the largest first, each to the hand that has least; then sort every hand.
 
     Parameters
@@ -217,6 +219,8 @@ def deal(sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None)
         How many to share them among.
     numbers : iterable of int, optional
         Deal out only these.
+    loads : sequence of int, optional
+        What each hand has already.
 
     Examples
     --------
@@ -224,14 +228,17 @@ def deal(sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None)
     [[0, 2, 4], [1, 3]]
     >>> deal([30, 10, 10, 10], 2)
     [[0], [1, 2, 3]]
+    >>> deal([10, 10, 10, 10, 10], 2, loads=[0, 20])
+    [[0, 1, 2, 4], [3]]
     """
     wanted = range(len(sizes)) if numbers is None else numbers
     dealt: list[list[int]] = [[] for _ in range(hands)]
-    loads = [(0, hand) for hand in range(hands)]
+    least = [(0 if loads is None else loads[hand], hand) for hand in range(hands)]
+    heapq.heapify(least)
     for number in sorted(wanted, key=lambda i: (-sizes[i], i)):
-        load, hand = heapq.heappop(loads)
+        load, hand = heapq.heappop(least)
         dealt[hand].append(number)
-        heapq.heappush(loads, (load + max(1, sizes[number]), hand))
+        heapq.heappush(least, (load + max(1, sizes[number]), hand))
     return [sorted(hand) for hand in dealt]
 
 

@@ -103,6 +103,45 @@ def test_one_rank_is_training_as_ever(corpus):
     assert under_torchrun == [everything(BayesianSkipGram(corpus_file=corpus, **QUICK))]
 
 
+def beginning(corpus, epochs):
+    """Return what all ranks had trained before the first step here and when they met, and the tables they met with."""
+    start()
+    from densvec.distributed.exchange import Exchange
+    from densvec.distributed.training import TogetherBackend
+
+    begun, met = [], []
+    step, follow = TogetherBackend.step, Exchange.follow
+
+    def watched_step(self, chunk, alpha, worker=0):
+        begun.append(self._all.words)
+        return step(self, chunk, alpha, worker)
+
+    def watched_follow(self, report, document):
+        reports, documents = follow(self, report, document)
+        met.append(([each.numbers[1] for each in reports], *(t.numpy().tobytes() for t in self._shared.all())))
+        return reports, documents
+
+    TogetherBackend.step, Exchange.follow = watched_step, watched_follow
+    model = BayesianSkipGram(corpus_file=corpus, **{**QUICK, "epochs": epochs})
+    met_first = len(met)
+    model.train(corpus_file=corpus, total_words=model.corpus_total_words, epochs=1)
+    return begun[0], met[:met_first], len(met) - met_first, model.corpus_total_words
+
+
+def test_rank_0_begins_alone(corpus):
+    results = run_ranks(beginning, 3, corpus, 4)
+    words = results[0][3]
+    alone = words * 4 // 20
+    assert [begun for begun, *_ in results] == [0, *[results[0][1][0][0][0]] * 2]  # others when it has trained
+    for _, met, later, _ in results:
+        assert met == results[0][1]  # once, with the same tables everywhere
+        assert len(met) == 1
+        assert later == 0  # not again when the model is trained on
+        (trained, *waited), *_ = met[0]
+        assert alone <= trained < alone + 1000
+        assert waited == [0, 0]
+
+
 def opt_out(corpus):
     start()
     return everything(BayesianSkipGram(corpus_file=corpus, distributed=False, **QUICK))
@@ -135,7 +174,7 @@ def words_between_exchanges(corpus, exchange_words):
     return agreed
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, 20_000), (3000, 3000)])
+@pytest.mark.parametrize(("given", "expected"), [(None, 100_000), (3000, 3000)])
 def test_ranks_exchange_after_so_many_words_of_each_worker_unless_told(corpus, given, expected):
     assert run_ranks(words_between_exchanges, 2, corpus, given) == [[expected]] * 2
 
