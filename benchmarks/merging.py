@@ -107,6 +107,7 @@ class Rank:
             [(table, rule) for table, rule in whole.encoder_rows if merged(table)],
             list(filter(merged, whole.weights)),
             list(filter(merged, whole.means)),
+            None if "means" in common else whole.travelled,
         )
         self._group, self._band = group, band
         self.exchange = None

@@ -7,6 +7,14 @@ already gone the whole way. Adasum (Maleki et al., 2021) does that, and everythi
 
 It is the sum of orthogonal changes and the mean of equal ones. More than two are combined in pairs, in a tree over
 the ranks, so that the result does not depend on which rank computes it.
+
+Where it is known how far rows were drawn, that says more than the angle between changes. A row that is drawn by steps
+of some shares of its way goes 1 − exp(−t) of it, with t the sum of the shares. Ranks that draw it by t₁, t₂ … one after
+another would take it 1 − exp(−t₁ − t₂ …) of the way, and from changes that each made alone that is::
+
+    (1 − exp(−Σ t_r)) / Σ (1 − exp(−t_r)) · Σ change_r
+
+the sum of small changes, whatever their angle, and the mean of those that went the whole way.
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["adasum", "adasum_blocks", "mean_of_changed", "total"]
+__all__ = ["adasum", "adasum_blocks", "mean_of_changed", "one_after_another", "total"]
 
 
 def adasum(changes: Tensor) -> Tensor:
@@ -49,6 +57,22 @@ def mean_of_changed(changes: Tensor) -> Tensor:
     tensor([[1.5000, 5.0000]])
     """
     return changes.sum(0).div_((changes != 0).sum(0).clamp_min_(1))
+
+
+def one_after_another(changes: Tensor, travelled: Tensor) -> Tensor:
+    """Combine the changes of some rows, (ranks, rows, columns), by how far each was drawn, (ranks, rows).
+
+    Examples
+    --------
+    >>> changes = torch.tensor([[[1.0, 1.0]], [[1.0, 1.0]]])
+    >>> one_after_another(changes, torch.tensor([[0.001], [0.001]]))  # hardly on their way: the sum
+    tensor([[1.9980, 1.9980]])
+    >>> one_after_another(changes, torch.tensor([[20.0], [20.0]]))  # all the way: the mean
+    tensor([[1., 1.]])
+    """
+    apart = -torch.expm1(-travelled).sum(0)
+    scale = -torch.expm1(-travelled.sum(0)) / apart.clamp_min(1e-30)
+    return changes.sum(0) * torch.where(apart > 0, scale, 1.0)[:, None]
 
 
 def total(changes: Tensor) -> Tensor:

@@ -42,6 +42,8 @@ class Shared:
     weights: Sequence[Tensor]
     #: What is averaged: the moments of the weights, counters.
     means: Sequence[Tensor]
+    #: How far training has drawn the first of `rows`, the means, if that is known; each rank has its own.
+    travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all of them."""
@@ -101,9 +103,8 @@ class Exchange:
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
         self._adopt()
-        self._densities, self._encoder = (
-            rows_of(tables, self._wire) if tables else None for tables in (shared.rows, shared.encoder_rows)
-        )
+        self._densities = rows_of(shared.rows, self._wire, shared.travelled) if shared.rows else None
+        self._encoder = rows_of(shared.encoder_rows, self._wire) if shared.encoder_rows else None
         self._base_weights = [weight.clone() for weight in shared.weights]
         self._blocks = weight_blocks(shared.weights).to(self._wire)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")

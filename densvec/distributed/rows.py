@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from densvec.distributed.combine import adasum, mean_of_changed, total
+from densvec.distributed.combine import adasum, mean_of_changed, one_after_another, total
 from densvec.native import _changes
 
 __all__ = ["NativeRows", "Parts", "Rows", "Rule", "rows_of"]
@@ -24,7 +25,9 @@ Parts: TypeAlias = Sequence[tuple[int, int]]
 NATIVE_RULES: dict[Rule, str] = {adasum: "adasum", mean_of_changed: "mean", total: "sum"}
 
 
-def rows_of(tables: Sequence[tuple[Tensor, Rule]], wire: torch.device) -> Rows:
+def rows_of(
+    tables: Sequence[tuple[Tensor, Rule]], wire: torch.device, travelled: Tensor | None = None
+) -> Rows:
     """Return the rows of tables, in native code where it can."""
     native = all(
         table.device.type == "cpu"
@@ -33,7 +36,8 @@ def rows_of(tables: Sequence[tuple[Tensor, Rule]], wire: torch.device) -> Rows:
         and rule in NATIVE_RULES
         for table, rule in tables
     )
-    return NativeRows(tables, wire) if native and wire.type == "cpu" else Rows(tables, wire)
+    kind = NativeRows if native and wire.type == "cpu" else Rows
+    return kind(tables, wire, travelled)
 
 
 class Rows:
@@ -50,13 +54,19 @@ class Rows:
         The tables, live, with what combines changes of ranks to some of their rows.
     wire : device
         Where messages are.
+    travelled : Tensor, optional
+        How far the rows of the first table were drawn, live: its changes are combined by that, and not by its rule.
+        It is the last column of messages, and begins anew with each of them.
     """
 
-    def __init__(self, tables: Sequence[tuple[Tensor, Rule]], wire: torch.device) -> None:
+    def __init__(
+        self, tables: Sequence[tuple[Tensor, Rule]], wire: torch.device, travelled: Tensor | None = None
+    ) -> None:
         self._tables = [table.view(len(table), -1) for table, _ in tables]
         self._rules = [rule for _, rule in tables]
         self._bases = [table.clone() for table in self._tables]
         self._widths = [table.shape[1] for table in self._tables]
+        self._travelled = travelled
         self._wire = wire
         self._sent = torch.bfloat16 if tables[0][0].dtype == torch.float32 else tables[0][0].dtype
 
@@ -66,9 +76,14 @@ class Rows:
     def changed(self, parts: Parts, multiple: int = 1) -> Tensor:
         """Return what has changed in some rows since ranks agreed, and zeros up to a multiple of a number of rows."""
         n = sum(j - i for i, j in parts)
-        message = torch.empty(n + -n % multiple, sum(self._widths), dtype=self._sent, device=self._wire)
+        width = sum(self._widths) + (self._travelled is not None)
+        message = torch.empty(n + -n % multiple, width, dtype=self._sent, device=self._wire)
         message[n:] = 0
         self._take(parts, message)
+        if self._travelled is not None:
+            for (i, j), into in _cut(message[:, -1], parts):
+                into.copy_(self._travelled[i:j])
+                self._travelled[i:j] = 0
         return message
 
     def _take(self, parts: Parts, message: Tensor) -> None:
@@ -78,11 +93,12 @@ class Rows:
 
     def combined(self, changes: Tensor) -> Tensor:
         """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
-        message = torch.empty_like(changes[0])
+        message = torch.zeros_like(changes[0])
         dtype = self._tables[0].dtype
-        for rule, into, of_all in zip(
-            self._rules, self._columns(message), self._columns(changes), strict=True
-        ):
+        rules = list(self._rules)
+        if self._travelled is not None:
+            rules[0] = partial(one_after_another, travelled=changes[..., -1].to(dtype))
+        for rule, into, of_all in zip(rules, self._columns(message), self._columns(changes), strict=True):
             into.copy_(rule(of_all.to(dtype)))
         return message
 
@@ -107,10 +123,12 @@ class Rows:
         """Take the tables as they are for what ranks agree on."""
         for table, base in zip(self._tables, self._bases, strict=True):
             base.copy_(table)
+        if self._travelled is not None:
+            self._travelled.zero_()
 
     def _columns(self, message: Tensor) -> tuple[Tensor, ...]:
         """Return the columns of each table."""
-        return torch.split(message, self._widths, -1)
+        return torch.split(message[..., : sum(self._widths)], self._widths, -1)
 
 
 class NativeRows(Rows):
@@ -130,9 +148,11 @@ class NativeRows(Rows):
 
     def combined(self, changes: Tensor) -> Tensor:
         """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
-        message = torch.empty_like(changes[0])
+        message = torch.zeros_like(changes[0])
         for rule, width, (_, _, column) in zip(self._rules, self._widths, self._arrays(), strict=True):
-            _changes.combine(_halves(changes), _halves(message), column, width, NATIVE_RULES[rule])
+            by_travel = self._travelled is not None and column == 0
+            name = "one_after_another" if by_travel else NATIVE_RULES[rule]
+            _changes.combine(_halves(changes), _halves(message), column, width, name)
         return message
 
     def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:

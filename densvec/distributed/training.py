@@ -146,7 +146,11 @@ class TogetherBackend(Backend):
         self._exchange: Exchange | None = None
         if group.size > 1:
             band = first_band(exchange_words, group.size)
-            self._exchange = Exchange(group, shared_arrays(backend, layout), first_band=band)
+            shared = shared_arrays(backend, layout)
+            if all(group.gather(shared.travelled is not None)):
+                self._exchange = Exchange(group, shared, first_band=band)
+            else:
+                self._exchange = Exchange(group, replace(shared, travelled=None), first_band=band)
 
     # What the loop asks of a backend
 
@@ -478,7 +482,8 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
             weights.append(tensor)
         else:
             means.append(tensor)
-    return Shared(rows, encoder_rows, weights, means)
+    travelled = backend.travelled()
+    return Shared(rows, encoder_rows, weights, means, None if travelled is None else _tensor(travelled))
 
 
 def _tensor(array: Any) -> torch.Tensor:

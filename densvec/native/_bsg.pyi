@@ -22,6 +22,7 @@ class Kernel:
         workers: int = 1,
         instruction_set: str | None = None,
     ) -> None: ...
+    def note_travel(self, travelled: Array) -> None: ...
     def step(
         self,
         chunk: Chunk,

@@ -272,6 +272,7 @@ cdef class Kernel:
     cdef Workspace _workspace(self, dict state):
         cdef Workspace workspace = Workspace()
         cdef Optimiser* optimiser = &workspace.optimiser
+        optimiser.travelled = NULL
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", self.shapes["means"][:1])
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))
         steps = state["adam_steps"]
@@ -285,6 +286,15 @@ cdef class Kernel:
             optimiser.first[w] = address(state[first], first, shape)
             optimiser.second[w] = address(state[second], second, shape)
         return workspace
+
+    def note_travel(self, travelled):
+        """Add up from now on how far means are drawn, (words,)."""
+        cdef Workspace workspace
+        if self.bound.spread != 1:
+            raise ValueError("only the travel of spherical densities is noted")
+        for workspace in self.workspaces:
+            workspace.optimiser.travelled = address(travelled, "travelled", self.shapes["means"][:1])
+        self.arrays["travelled"] = travelled  # keeps it alive
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
@@ -339,6 +349,8 @@ cdef class Kernel:
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
+        if not step.trains:
+            step.optimiser.travelled = NULL
         step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures
         with nogil:
             run(&step)

@@ -65,6 +65,16 @@ cdef inline double kl_from_prior(Step* step, double score) noexcept nogil:
     return score
 
 
+cdef inline void travel(Step* step, int first, int last) noexcept nogil:
+    """Note how far the means of the rows first..last-1 are drawn: each step as a share of the way to q."""
+    cdef int k
+    cdef REAL way
+    rows, steps, travelled = step.scratch.rows, step.scratch.steps, step.optimiser.travelled
+    for k in range(first, last):
+        way = steps[k]
+        travelled[rows[k]] += way if way > 0 else -way
+
+
 cdef inline void move_rows(Step* step, int first, int last, const Descent* descent) noexcept nogil:
     """Pull the rows first..last-1 to q by their shares, or push them away; sum the gradient of q.
 
@@ -95,6 +105,8 @@ cdef inline void move_rows(Step* step, int first, int last, const Descent* desce
         changed = s.into
         for k in range(first, last):
             changed[k] = into.means + <size_t> rows[k] * D
+    if step.optimiser.travelled != NULL:
+        travel(step, first, last)
     for k in range(first, last):
         row = rows[k]
         log_variances[row] = min(max(log_variances[row] + moves[k], low), high)
@@ -121,8 +133,10 @@ cdef inline void move_prior(Step* step, int k) noexcept nogil:
     move = min(max(move, -by.longest_step), by.longest_step)
     into.log_variances[row] = min(max(into.log_variances[row] + move, by.low), by.high)
     q.d_log_variance[0] += gain * D * q.variance[0] / 2
-    step.loops.pull(into.means + row * D, q.d_mean, step.tables.means + row * D, q.mean, gain,
-                    by.mean_rate * gain / (1 + by.damping * strength), D)
+    s.steps[k] = by.mean_rate * gain / (1 + by.damping * strength)
+    if step.optimiser.travelled != NULL:
+        travel(step, k, k + 1)
+    step.loops.pull(into.means + row * D, q.d_mean, step.tables.means + row * D, q.mean, gain, s.steps[k], D)
 
 
 cdef inline void move_centre(Step* step, int count) noexcept nogil:
@@ -135,10 +149,13 @@ cdef inline void move_centre(Step* step, int count) noexcept nogil:
     cdef int D = step.size, spread = step.spread, k, d
     cdef double rate = step.rates.mean, damping = step.rates.damping
     cdef REAL strength
+    travelled = step.optimiser.travelled
     loops, s, d_mean, steepness = step.loops, step.scratch, step.q.d_mean, step.scratch.steepness
     shares, precisions = s.shares, s.precisions
     mean = step.into.means + <size_t> s.rows[count] * D
     if spread == 1:  # move_rows has summed it up
+        if travelled != NULL:
+            travelled[s.rows[count]] += <REAL> (rate * steepness[0] / (1 + damping * steepness[0]))
         loops.add_scaled(mean, <REAL> (-rate / (1 + damping * steepness[0])), d_mean, D)
         return
     memset(steepness, 0, spread * sizeof(REAL))

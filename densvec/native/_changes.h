@@ -78,6 +78,10 @@ static void adasum_pair(float *into, const float *a, const float *b, ptrdiff_t n
     for (ptrdiff_t d = 0; d < n; d++) into[d] = of_a * a[d] + of_b * b[d];
 }
 
+static void scale_row(float *row, float by, ptrdiff_t n) {
+    for (ptrdiff_t d = 0; d < n; d++) row[d] *= by;
+}
+
 /* The sum of rows, or their mean over those that are not 0, number by number. */
 static void add_rows(float *restrict into, const float *restrict rows, ptrdiff_t count, ptrdiff_t n, int mean) {
     for (ptrdiff_t d = 0; d < n; d++) {

@@ -4,6 +4,7 @@ A message has a row for each row exchanged, and in it the columns of all tables 
 holds the GIL: training goes on meanwhile.
 """
 
+from libc.math cimport expm1
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -15,6 +16,7 @@ cdef extern from "_changes.h" nogil:
     void unpack_row(float* into, const uint16_t* row, Py_ssize_t n)
     void pack_row(uint16_t* into, const float* row, Py_ssize_t n)
     void adasum_pair(float* into, const float* a, const float* b, Py_ssize_t n)
+    void scale_row(float* row, float by, Py_ssize_t n)
     void add_rows(float* into, const float* rows, Py_ssize_t count, Py_ssize_t n, bint mean)
 
 
@@ -49,11 +51,14 @@ def settle(float[:, ::1] table, float[:, ::1] base, const uint16_t[:, ::1] chang
 
 def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t column, Py_ssize_t width,
             str rule):
-    """Combine changes of all ranks, (ranks, rows, columns), in some columns; by "adasum", "mean", "sum"."""
+    """Combine changes of all ranks, (ranks, rows, columns), in some columns, as `densvec.distributed.combine`.
+
+    By "adasum", "mean", "sum", or "one_after_another": how far ranks went is in the last column.
+    """
     cdef Py_ssize_t ranks = changes.shape[0], rows = changes.shape[1], i, k
-    cdef bint tree = rule == "adasum", mean = rule == "mean"
-    if rule not in ("adasum", "mean", "sum"):
-        raise ValueError(f"rule={rule!r} is unknown: use 'adasum', 'mean' or 'sum'")
+    cdef bint tree = rule == "adasum", mean = rule == "mean", in_turn = rule == "one_after_another"
+    if rule not in ("adasum", "mean", "sum", "one_after_another"):
+        raise ValueError(f"rule={rule!r} is unknown: use 'adasum', 'mean', 'sum' or 'one_after_another'")
     if (into.shape[0] != rows or into.shape[1] != changes.shape[2] or width < 1 or column < 0
             or column + width > into.shape[1] or not ranks):
         raise ValueError("the arrays do not fit each other: (ranks, rows, columns), (rows, columns)")
@@ -68,8 +73,22 @@ def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t
                 combine_tree(parts, ranks, width)
             else:
                 add_rows(parts + ranks * width, parts, ranks, width, mean)
+            if in_turn:
+                scale_row(parts + ranks * width, part_together(changes, i), width)
             pack_row(&into[i, column], parts + (0 if tree else ranks * width), width)
     free(parts)
+
+
+cdef float part_together(const uint16_t[:, :, ::1] changes, Py_ssize_t row) noexcept nogil:
+    """Return how far ranks get one after another, as a part of how far they get alone, all added up."""
+    cdef double apart = 0, all_of_them = 0
+    cdef float travelled
+    cdef Py_ssize_t k
+    for k in range(changes.shape[0]):
+        unpack_row(&travelled, &changes[k, row, changes.shape[2] - 1], 1)
+        apart -= expm1(-travelled)
+        all_of_them += travelled
+    return <float> (-expm1(-all_of_them) / apart) if apart > 0 else 1
 
 
 cdef void combine_tree(float* parts, Py_ssize_t count, Py_ssize_t n) noexcept nogil:  # INOUT: parts

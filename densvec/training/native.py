@@ -121,6 +121,14 @@ class BayesianSkipGramBackend(NativeBackend):
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state
 
+    def travelled(self) -> Array | None:
+        """Add up from now on how far the means are drawn, if densities are spherical; return the sums, live."""
+        if self._tables["log_variances"].shape[1] > 1:
+            return None
+        travelled: Array = np.zeros(len(self._tables["means"]), self._tables["means"].dtype)
+        self._kernel.note_travel(travelled)
+        return travelled
+
     def _result(self, hinge: float, kl: float, centres: int) -> StepResult:  # type: ignore[override]
         return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)
 
