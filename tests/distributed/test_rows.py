@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from densvec.distributed.combine import adasum, mean_of_changed, total
+from densvec.distributed.combine import adasum, mean_of_changed, one_after_another, total
 from densvec.distributed.rows import NativeRows, Rows, rows_of
 
 CPU = torch.device("cpu")
@@ -32,10 +32,12 @@ def train(rows, seed, scale=0.1):
         table += change * (torch.rand(len(table), 1, generator=generator) < 0.7)
 
 
-def ranks(kind, count, dtype=torch.float32):
-    made = [kind(tables(dtype), CPU) for _ in range(count)]
+def ranks(kind, count, dtype=torch.float32, travels=False):
+    made = [kind(tables(dtype), CPU, torch.zeros(31) if travels else None) for _ in range(count)]
     for seed, rows in enumerate(made):
         train(rows, seed)
+        if travels:
+            rows._travelled += torch.rand(31, generator=torch.Generator().manual_seed(seed))
     return made
 
 
@@ -56,9 +58,10 @@ def test_tables_of_the_cpu_in_single_precision_are_exchanged_by_native_code():
     assert type(rows_of([(torch.zeros(3, 2), lambda changes: changes[0])], CPU)) is Rows
 
 
+@pytest.mark.parametrize("travels", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
-def test_native_code_gives_what_pytorch_gives(count):
-    by_torch, native = ranks(Rows, count), ranks(NativeRows, count)
+def test_native_code_gives_what_pytorch_gives(count, travels):
+    by_torch, native = (ranks(kind, count, travels=travels) for kind in (Rows, NativeRows))
     for _ in range(2):
         sent, combined = exchange(by_torch, PARTS)
         sent_natively, combined_natively = exchange(native, PARTS)
@@ -68,7 +71,23 @@ def test_native_code_gives_what_pytorch_gives(count):
         for a, b in zip(native, by_torch, strict=True):
             for table, expected in zip(a._tables, b._tables, strict=True):
                 torch.testing.assert_close(table, expected, rtol=1e-2, atol=4e-3)
-        by_torch, native = ranks(Rows, count), ranks(NativeRows, count)
+        by_torch, native = (ranks(kind, count, travels=travels) for kind in (Rows, NativeRows))
+
+
+@pytest.mark.parametrize("kind", [Rows, NativeRows])
+def test_only_the_first_table_is_combined_by_how_far_it_was_drawn_and_that_begins_anew(kind):
+    plain, made = ranks(kind, 3), ranks(kind, 3, travels=True)
+    before = made[0]._travelled.clone()
+    _, by_rules = exchange(plain, PARTS)
+    sent, combined = exchange(made, PARTS)
+    travelled = torch.stack([each[:, -1].float() for each in sent])
+    changes = torch.stack([each[:, :19].float() for each in sent])
+    expected = one_after_another(changes, travelled)
+    torch.testing.assert_close(combined[:, :19].float(), expected, rtol=2**-7, atol=1e-6)
+    assert torch.equal(combined[:, 19:-1], by_rules[:, 19:])
+    for row in range(31):
+        exchanged = row < 5 or 9 <= row < 30
+        assert made[0]._travelled[row] == (0 if exchanged else before[row])
 
 
 @pytest.mark.parametrize("kind", [Rows, NativeRows])

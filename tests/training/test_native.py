@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from densvec._corpus import Chunk
 from densvec.native._bsg import Kernel
 from densvec.training.native import BayesianSkipGramBackend
 from densvec.training.settings import Objective, Rates
@@ -126,3 +127,31 @@ def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
             continue  # a single column is in both orders
         with pytest.raises(ValueError, match="the kernel needs a writeable C-contiguous"):
             Kernel({**arrays, name: bad}, state, margin=5.0, kl_weight=1.0)
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_travel_is_the_share_of_their_way_that_rows_go(residual):
+    """A step of −r/(1 + rκ)·g, with κ the curvature that g has, goes the share rκ/(1 + rκ) of the way to the posterior."""
+    words, alpha = 12, 0.4
+    chunk = make_chunk([[0, 1]], words=words)
+    chunk = Chunk(chunk.tokens, chunk.sentences, chunk.radii, [[2, 3], [4, 5]])
+    wv = make_wv(words, 6, residual=residual)
+    backend = BayesianSkipGramBackend(wv, Objective(margin=50.0), Rates(coverage=0))
+    travelled = backend.travelled()
+    _, gradients = backend.gradients(chunk)
+    assert not travelled.any()  # nothing was trained
+    before = wv.vectors.copy()
+    backend.step(chunk, alpha)
+    for row in (2, 3):  # the negatives of the first centre, which nothing has moved before
+        gone, slope = (np.linalg.norm(array[row]) for array in (wv.vectors - before, gradients["means"]))
+        assert 0 < travelled[row] < 1
+        assert travelled[row] == pytest.approx(1 - gone / (alpha * Rates().mean * slope), rel=1e-9)
+    assert (travelled > 0).tolist() == [word < 6 for word in range(words)]
+
+
+def test_travel_is_noted_of_spherical_densities_alone():
+    wv = make_wv(10, 4, covariance="diagonal")
+    backend = BayesianSkipGramBackend(wv, Objective(), Rates())
+    assert backend.travelled() is None
+    with pytest.raises(ValueError, match="spherical"):
+        backend._kernel.note_travel(np.zeros(10))
