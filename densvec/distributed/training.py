@@ -40,9 +40,9 @@ __all__ = ["RankInterrupt", "TogetherBackend", "share"]
 OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
 
-#: Words between two exchanges, unless set: of one worker on each of all ranks, and of each worker at least. Fewer keep
-#: quality, more save time.
-WORDS_OF_ALL, LEAST_WORDS = 100_000, 10_000
+#: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
+#: more save time.
+WORDS_OF_TWO, LEAST_WORDS = 30_000, 10_000
 
 
 #: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
@@ -83,10 +83,10 @@ def default_words(ranks: int) -> int:
 
     Examples
     --------
-    >>> [default_words(ranks) for ranks in (2, 4, 8, 64)]
-    [50000, 25000, 12500, 10000]
+    >>> [default_words(ranks) for ranks in (2, 3, 4, 8)]
+    [30000, 13333, 10000, 10000]
     """
-    return max(LEAST_WORDS, WORDS_OF_ALL // ranks)
+    return max(LEAST_WORDS, 4 * WORDS_OF_TWO // ranks**2)
 
 
 class TogetherBackend(Backend):

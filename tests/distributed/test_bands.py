@@ -34,4 +34,4 @@ def test_early_rounds_of_few_ranks_have_fewer_rows(words, more, ranks):
     band = first_band(words, ranks)
     assert 1024 <= band <= min(first_band(words + more, ranks), first_band(words, ranks + 1))
     assert first_band(words + more, ranks) <= 8192
-    assert band * 50_000 <= 1024 * max(words * ranks, 50_000)
+    assert band * 20_000 <= 1024 * max(words * ranks, 20_000)
