@@ -320,7 +320,9 @@ def main() -> None:
     parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)")
+    parser.add_argument(
+        "--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)"
+    )
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--vector-size", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

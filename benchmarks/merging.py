@@ -204,7 +204,9 @@ def main() -> None:
     parser.add_argument("--held-out", help="another text, to measure the loss on")
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)")
+    parser.add_argument(
+        "--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)"
+    )
     parser.add_argument("--alone", type=int, default=ALONE, help="words that rank 0 begins with alone")
     parser.add_argument("--first-band", type=int, help="rows that are exchanged in every round")
     parser.add_argument("--common", nargs="*", default=[], help="tables that all ranks have in common")

@@ -46,7 +46,7 @@ WORDS_OF_TWO, LEAST_WORDS = 30_000, 10_000
 
 
 #: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
-#: are at most. Tables that start from noise take shape in them, and ranks that began apart would each give them another.
+#: are at most. Tables that start from noise take shape in them; ranks that began apart would each give them another.
 ALONE, MOST_ALONE = 2_000_000, 1 / 20
 
 

@@ -118,7 +118,9 @@ def beginning(corpus, epochs):
 
     def watched_follow(self, report, document):
         reports, documents = follow(self, report, document)
-        met.append(([each.numbers[1] for each in reports], *(t.numpy().tobytes() for t in self._shared.all())))
+        met.append(
+            ([each.numbers[1] for each in reports], *(t.numpy().tobytes() for t in self._shared.all()))
+        )
         return reports, documents
 
     TogetherBackend.step, Exchange.follow = watched_step, watched_follow
@@ -132,7 +134,10 @@ def test_rank_0_begins_alone(corpus):
     results = run_ranks(beginning, 3, corpus, 4)
     words = results[0][3]
     alone = words * 4 // 20
-    assert [begun for begun, *_ in results] == [0, *[results[0][1][0][0][0]] * 2]  # others when it has trained
+    assert [begun for begun, *_ in results] == [
+        0,
+        *[results[0][1][0][0][0]] * 2,
+    ]  # others when it has trained
     for _, met, later, _ in results:
         assert met == results[0][1]  # once, with the same tables everywhere
         assert len(met) == 1

@@ -131,7 +131,7 @@ def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
 
 @pytest.mark.parametrize("residual", [False, True])
 def test_travel_is_the_share_of_their_way_that_rows_go(residual):
-    """A step of −r/(1 + rκ)·g, with κ the curvature that g has, goes the share rκ/(1 + rκ) of the way to the posterior."""
+    """A step of −r/(1 + rκ)·g, with κ the curvature, goes the share rκ/(1 + rκ) of the way to the posterior."""
     words, alpha = 12, 0.4
     chunk = make_chunk([[0, 1]], words=words)
     chunk = Chunk(chunk.tokens, chunk.sentences, chunk.radii, [[2, 3], [4, 5]])
