@@ -53,7 +53,8 @@ def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t
             str rule):
     """Combine changes of all ranks, (ranks, rows, columns), in some columns.
 
-    As `densvec.distributed.combine` does, by "adasum", "mean", "sum", or "one_after_another": how far ranks went is in the last column.
+    As `densvec.distributed.combine` does, by "adasum", "mean", "sum", or "one_after_another", which reads how
+    far ranks went from the last column.
     """
     cdef Py_ssize_t ranks = changes.shape[0], rows = changes.shape[1], i, k
     cdef bint tree = rule == "adasum", mean = rule == "mean", in_turn = rule == "one_after_another"
