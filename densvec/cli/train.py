@@ -123,8 +123,8 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         "--exchange-words",
         type=int,
         metavar="N",
-        help="under torchrun: words that each process trains between two exchanges (default: 30000 with two of "
-        "them, 10000 with four or more, for each worker)",
+        help="under torchrun: words that each process trains between two exchanges (default: 100000 with two of "
+        "them, 25000 with four, 10000 with seven or more, for each worker)",
     )
     parser.add_argument(
         "--profile", action="store_true", help="print at the end what host and device did for each batch"

@@ -66,7 +66,7 @@ def one_after_another(changes: Tensor, travelled: Tensor) -> Tensor:
     --------
     >>> changes = torch.tensor([[[1.0, 1.0]], [[1.0, 1.0]]])
     >>> one_after_another(changes, torch.tensor([[0.001], [0.001]]))  # hardly on their way: the sum
-    tensor([[1.9980, 1.9980]])
+    tensor([[1.9990, 1.9990]])
     >>> one_after_another(changes, torch.tensor([[20.0], [20.0]]))  # all the way: the mean
     tensor([[1., 1.]])
     """

@@ -42,7 +42,7 @@ OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
 #: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
 #: more save time.
-WORDS_OF_TWO, LEAST_WORDS = 30_000, 10_000
+WORDS_OF_TWO, LEAST_WORDS = 100_000, 10_000
 
 
 #: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
@@ -84,7 +84,7 @@ def default_words(ranks: int) -> int:
     Examples
     --------
     >>> [default_words(ranks) for ranks in (2, 3, 4, 8)]
-    [30000, 13333, 10000, 10000]
+    [100000, 44444, 25000, 10000]
     """
     return max(LEAST_WORDS, 4 * WORDS_OF_TWO // ranks**2)
 

@@ -179,7 +179,7 @@ def words_between_exchanges(corpus, exchange_words):
     return agreed
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, 60_000), (3000, 3000)])
+@pytest.mark.parametrize(("given", "expected"), [(None, 200_000), (3000, 3000)])
 def test_ranks_exchange_after_so_many_words_of_each_worker_unless_told(corpus, given, expected):
     assert run_ranks(words_between_exchanges, 2, corpus, given) == [[expected]] * 2
 
