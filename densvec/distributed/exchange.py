@@ -140,10 +140,9 @@ class Exchange:
 
     def full(self, report: Report, document: Any) -> tuple[list[Report], list[Any]]:
         """Make all tables equal, everywhere; return the reports and the documents of all ranks."""
-        reports = self._run(lambda: self._reports(report)).reports
-        if any(each.error is not None for each in reports):
+        reports, documents = self._gathered(report, document)
+        if not documents:
             return reports, []
-        documents = self._run(lambda: self.group.gather(document))
         tables = list(filter(None, (self._densities, self._encoder)))
         words = max(map(len, tables), default=1)
         for start in range(0, words, SLAB):
@@ -155,10 +154,9 @@ class Exchange:
 
     def follow(self, report: Report, document: Any) -> tuple[list[Report], list[Any]]:
         """Make all tables those of rank 0, the only one that has trained; return reports and documents as `full`."""
-        reports = self._run(lambda: self._reports(report)).reports
-        if any(each.error is not None for each in reports):
+        reports, documents = self._gathered(report, document)
+        if not documents:
             return reports, []
-        documents = self._run(lambda: self.group.gather(document))
         self._run(self._adopt)
         for rows in filter(None, (self._densities, self._encoder)):
             rows.rebase()
@@ -171,6 +169,13 @@ class Exchange:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     # In the thread of training
+
+    def _gathered(self, report: Report, document: Any) -> tuple[list[Report], list[Any]]:
+        """Wait for the reports and documents of all ranks; there are no documents if one of them has failed."""
+        reports = self._run(lambda: self._reports(report)).reports
+        if any(each.error is not None for each in reports):
+            return reports, []
+        return reports, self._run(lambda: self.group.gather(document))
 
     def _run(self, act: Callable[[], T]) -> T:
         """Do something in the thread of the exchange, and wait for it."""

@@ -93,7 +93,8 @@ class Rows:
 
     def combined(self, changes: Tensor) -> Tensor:
         """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
-        message = torch.zeros_like(changes[0])
+        message = torch.empty_like(changes[0])
+        message[:, sum(self._widths) :] = 0  # nobody needs to know how far all went
         dtype = self._tables[0].dtype
         rules = list(self._rules)
         if self._travelled is not None:
@@ -148,7 +149,8 @@ class NativeRows(Rows):
 
     def combined(self, changes: Tensor) -> Tensor:
         """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
-        message = torch.zeros_like(changes[0])
+        message = torch.empty_like(changes[0])
+        message[:, sum(self._widths) :] = 0  # nobody needs to know how far all went
         for rule, width, (_, _, column) in zip(self._rules, self._widths, self._arrays(), strict=True):
             by_travel = self._travelled is not None and column == 0
             name = "one_after_another" if by_travel else NATIVE_RULES[rule]

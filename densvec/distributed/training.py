@@ -482,7 +482,7 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
             weights.append(tensor)
         else:
             means.append(tensor)
-    travelled = backend.travelled()
+    travelled = backend.note_travel()
     return Shared(rows, encoder_rows, weights, means, None if travelled is None else _tensor(travelled))
 
 

@@ -121,7 +121,7 @@ class BayesianSkipGramBackend(NativeBackend):
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state
 
-    def travelled(self) -> Array | None:
+    def note_travel(self) -> Array | None:
         """Add up from now on how far the means are drawn, if densities are spherical; return the sums, live."""
         if self._tables["log_variances"].shape[1] > 1:
             return None

@@ -147,6 +147,39 @@ def test_rank_0_begins_alone(corpus):
         assert waited == [0, 0]
 
 
+def trouble_at_once(corpus, path, act):
+    """Stop while rank 0 is alone; it saves what it can."""
+    start()
+    from densvec import distributed
+
+    model = BayesianSkipGram(**{**QUICK, "epochs": 4})
+    model.build_vocab(corpus_file=corpus)
+    try:
+        model.train(callbacks=[Trouble(0, 3, act)])
+    except KeyboardInterrupt:
+        if distributed.is_main():
+            model.save(path)
+    return everything(model)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_an_interrupt_while_rank_0_is_alone_loses_nothing(corpus, tmp_path, ranks):
+    path = tmp_path / "begun.dv"
+    first, second = run_ranks(trouble_at_once, 2, corpus, path, interrupt)
+    assert first[0] == second[0]  # the one that waited has what the other had learnt
+    results = run_ranks(go_on, ranks, path)
+    assert all(result == results[0] for result in results)
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [entry[4] for entry in results[0][1]] == [words] * 4
+
+
+def test_an_error_while_rank_0_is_alone_reaches_those_that_wait(corpus, tmp_path):
+    first, second = run_ranks(trouble_at_once, 2, corpus, tmp_path / "none.dv", fail)
+    assert first == ("OSError", "the disk is gone")
+    assert second[0] == "RankError"
+    assert "rank 0 failed: OSError: the disk is gone" in second[1]
+
+
 def opt_out(corpus):
     start()
     return everything(BayesianSkipGram(corpus_file=corpus, distributed=False, **QUICK))

@@ -137,7 +137,7 @@ def test_travel_is_the_share_of_their_way_that_rows_go(residual):
     chunk = Chunk(chunk.tokens, chunk.sentences, chunk.radii, [[2, 3], [4, 5]])
     wv = make_wv(words, 6, residual=residual)
     backend = BayesianSkipGramBackend(wv, Objective(margin=50.0), Rates(coverage=0))
-    travelled = backend.travelled()
+    travelled = backend.note_travel()
     _, gradients = backend.gradients(chunk)
     assert not travelled.any()  # nothing was trained
     before = wv.vectors.copy()
@@ -152,6 +152,6 @@ def test_travel_is_the_share_of_their_way_that_rows_go(residual):
 def test_travel_is_noted_of_spherical_densities_alone():
     wv = make_wv(10, 4, covariance="diagonal")
     backend = BayesianSkipGramBackend(wv, Objective(), Rates())
-    assert backend.travelled() is None
+    assert backend.note_travel() is None
     with pytest.raises(ValueError, match="spherical"):
         backend._kernel.note_travel(np.zeros(10))
