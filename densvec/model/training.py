@@ -21,6 +21,7 @@ from densvec.text.feed import Feed
 from densvec.text.pieces import Piece
 from densvec.text.thinning import keep_probabilities, noise_weights
 from densvec.training import signals
+from densvec.training.alignment import lay_apart
 from densvec.training.backend import UnstableTrainingError
 from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
 from densvec.training.progress import Progress
@@ -120,7 +121,11 @@ class Training(ModelState):
             return self
         if self.alpha > self.min_alpha_yet_reached and not run.tally.chunks and not run.epoch:
             logger.warning("Effective 'alpha' higher than previous training cycles")
-        self._train(run, tuple(callbacks) or self._constructor_callbacks, report_delay)
+        try:
+            self._train(run, tuple(callbacks) or self._constructor_callbacks, report_delay)
+        finally:
+            with self._standstill():
+                lay_apart(self.wv)
         return self
 
     def get_latest_training_loss(self) -> float:

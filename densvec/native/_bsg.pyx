@@ -17,7 +17,9 @@ from densvec.native._bsg_compare cimport compare
 from densvec.native._bsg_encoder cimport AHEAD, encode, find_distinct, propagate
 from densvec.native._bsg_step cimport WEIGHTS, Limits, Optimiser, Rates, Scratch, Step, Tables, Tile, Totals
 from densvec.native._vector cimport LANES, REAL, Adam, Descent, best_instruction_set, prefetch_row
-from densvec.native._windows cimport address, begin, checked_rate, find_windows, loops_for
+from densvec.native._windows cimport (
+    address, begin, checked_rate, find_windows, loops_for, row_address,
+)
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from densvec.training.settings import (
 
 cdef enum:
     TILE = 256      # centres between two steps of the encoder's weights
+    CACHE_LINE = 64
 
 # In the order of _bsg_step.pxd
 WEIGHT_NAMES = ("context_layer", "centre_layer", "mean_head", "mean_bias", "variance_head", "variance_bias")
@@ -121,10 +124,26 @@ cdef void run(Step* step) noexcept nogil:
 
 
 cdef inline void* room(size_t rows, size_t columns, size_t bytes) noexcept:
-    """Return zeroed memory for rows * columns things of that many bytes, or NULL."""
-    if columns and rows > (<size_t> -1) // columns:
+    """Return zeroed memory for rows * columns things of that many bytes, at a cache line's begin, or NULL.
+
+    Vectors that begin within a line would lie across two. Where the memory really begins stands before it.
+    """
+    cdef size_t most = <size_t> -1 - CACHE_LINE - sizeof(void*), begins
+    cdef void* memory
+    if columns and rows > most // bytes // columns:
         return NULL
-    return calloc(rows * columns, bytes)  # calloc checks its own product
+    memory = calloc(rows * columns * bytes + CACHE_LINE + sizeof(void*), 1)
+    if memory == NULL:
+        return NULL
+    begins = (<size_t> memory + sizeof(void*) + CACHE_LINE - 1) // CACHE_LINE * CACHE_LINE
+    (<void**> begins - 1)[0] = memory
+    return <void*> begins
+
+
+cdef inline void give_back(void* memory) noexcept:
+    """Free what `room` returned."""
+    if memory != NULL:
+        free((<void**> memory - 1)[0])
 
 
 cdef inline REAL* numbers(size_t rows, size_t columns=1) noexcept:
@@ -157,7 +176,7 @@ cdef class Workspace:
         cdef void** pointers = <void**> &self.scratch
         cdef size_t i
         for i in range(sizeof(Scratch) // sizeof(void*)):
-            free(pointers[i])
+            give_back(pointers[i])
             pointers[i] = NULL
         self.halo = self.rows = -1
 
@@ -194,7 +213,7 @@ cdef class Workspace:
         s.narrowed = numbers(TILE, spread)
         for w in range(WEIGHTS):
             s.d_weights[w] = numbers(step.lengths[w])
-        s.rows = integers(rows)
+        s.rows, s.active = integers(rows), integers(rows)
         s.addresses, s.into = addresses(rows), addresses(rows)
         s.coming = addresses(rows)
         blocks = <size_t> rows + LANES  # the loops over rows go on for whole blocks
@@ -259,6 +278,8 @@ cdef class Kernel:
             most_pushes=MOST_PUSHES, memory=TYPICAL_MEMORY, shrink=SHRINKAGE, scored=SCORED,
         )
         step.tables = self._tables(arrays)
+        step.side_by_side = step.tables.log_variances == step.tables.means + step.size
+        step.whole = step.tables.mean_row % LANES == 0 and step.tables.mean_row > size
         step.company = address(company, "company", (words,))
         for w, name in enumerate(WEIGHT_NAMES):
             step.lengths[w] = arrays[name].size
@@ -298,8 +319,11 @@ cdef class Kernel:
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
-        tables.means = address(arrays["means"], "means", self.shapes["means"])
-        tables.log_variances = address(arrays["log_variances"], "log_variances", self.shapes["log_variances"])
+        means, log_variances = arrays["means"], arrays["log_variances"]
+        tables.means = row_address(means, "means", self.shapes["means"])
+        tables.log_variances = row_address(log_variances, "log_variances", self.shapes["log_variances"])
+        tables.mean_row = means.strides[0] // sizeof(REAL)
+        tables.log_variance_row = log_variances.strides[0] // sizeof(REAL)
         tables.embeddings = address(arrays["embeddings"], "embeddings", self.shapes["embeddings"])
         for w, name in enumerate(WEIGHT_NAMES):
             tables.weights[w] = address(arrays[name], name, self.shapes[name])
@@ -346,7 +370,10 @@ cdef class Kernel:
         _memory = find_windows(chunk, &step.windows, self.arrays["means"], self.nearness)
         cdef long long halo = min(<long long> step.windows.n, TILE + 2 * <long long> step.windows.widest)
         cdef Workspace workspace = self.workspaces[worker]
-        step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1)
+        if step.windows.most_targets > INT_MAX - 3 * LANES:
+            raise ValueError(f"{step.windows.most_targets} words to compare with one centre are too many")
+        # itself, and what fills up the block of the last negatives
+        step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1 + LANES)
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
         if not step.trains:

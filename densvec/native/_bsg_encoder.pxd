@@ -187,9 +187,9 @@ cdef inline void complete_posterior(Step* step, int i) noexcept nogil:
     q.mean, q.log_variance, q.variance = s.posteriors + begins, s.posteriors + begins + D, s.variance
     q.d_mean, q.d_log_variance = s.d_posteriors + begins, s.d_posteriors + begins + D
     if step.residual:
-        loops.add_scaled(q.mean, 1, tables.means + word * D, D)
+        loops.add_scaled(q.mean, 1, tables.means + word * tables.mean_row, D)
         for d in range(spread):
-            q.log_variance[d] += tables.log_variances[word * spread + d]
+            q.log_variance[d] += tables.log_variances[word * tables.log_variance_row + d]
     for d in range(spread):
         q.variance[d] = min(max(q.log_variance[d], low), high)
     loops.exponential(q.variance, q.variance, spread)

@@ -13,6 +13,8 @@ cdef enum:          # which is which
 cdef struct Tables:              # arrays borrowed from wv: what is trained, or where its gradients go
     REAL* means                  # (V, D)
     REAL* log_variances          # (V, spread)
+    size_t mean_row              # numbers from one row of the means to the next
+    size_t log_variance_row      # and of the log-variances
     REAL* embeddings             # (V, E)
     REAL* weights[WEIGHTS]
 
@@ -48,6 +50,11 @@ cdef struct Tile:                # the centres first..last-1
     int last
     int low                      # first position that their windows reach
     int distinct                 # words in their windows
+
+cdef struct Rows:                # where the words stand that one centre is compared with
+    int negatives                # how many there are; they stand first
+    int first                    # of the positives, the first of a block of LANES
+    int centre                   # itself, behind the positives
 
 cdef struct Posterior:           # q of one centre, in the tile's arrays
     REAL* mean                   # (D,)
@@ -87,7 +94,8 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     REAL* d_projected
     REAL* d_posteriors
     REAL* d_weights[WEIGHTS]
-    int* rows                    # words that one centre is compared with: positives, negatives, itself
+    int* rows                    # words that one centre is compared with; see Rows
+    int* active                  # (rows,) which of them have a share in the loss
     REAL** addresses             # (rows,) of their means
     REAL** into                  # (rows,) where those change
     REAL** coming                # (rows,) of the means that the next centre needs as well
@@ -126,6 +134,8 @@ cdef struct Step:                # everything that a step needs
     Tables tables                # what is compared
     Tables into                  # what changes: the same, or gradients
     bint trains                  # the same
+    bint side_by_side            # whether a word's log-variance follows its mean, in its row
+    bint whole                   # whether rows of the means can be read and written for whole vectors
     bint measures                # nothing changes: only the loss is asked for
     const REAL* company          # (V,) what coverage expects less of the words around each, as a share
     Optimiser optimiser
@@ -134,6 +144,7 @@ cdef struct Step:                # everything that a step needs
     Rates rates
     Windows windows
     Tile tile
+    Rows rows
     Posterior q
     Scratch* scratch
     Totals totals

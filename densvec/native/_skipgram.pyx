@@ -13,7 +13,7 @@ A check of the gradients runs the same step, into other arrays and at rate -1.
 from libc.math cimport INFINITY, isfinite, log
 from libc.string cimport memcpy, memset
 
-from densvec.native._vector cimport REAL, Loops
+from densvec.native._vector cimport LANES, REAL, Loops
 from densvec.native._windows cimport (
     Windows, address, begin, checked_rate, find_windows, list_targets, loops_for, negative_count,
     negatives_of, number_type, positive_count, prefetch,
@@ -169,7 +169,7 @@ cdef class Kernel:
             return 0.0, 0
         count = step.windows.most_targets
         targets, addresses = np.empty(count, np.int32), np.empty((2, count), np.uintp)
-        numbers, change = np.empty((2, count), number_type()), np.empty(step.size, number_type())
+        numbers, change = np.empty((2, count + LANES), number_type()), np.empty(step.size, number_type())
         step.scratch = Scratch(
             targets=<int*> begin(targets),
             rows=<REAL**> begin(addresses[0]),

@@ -91,7 +91,7 @@ typedef struct {
     LOOP(void, dots, (REAL *scores, REAL *const *rows, const REAL *x, int count, int n))                    \
     LOOP(void, distances,                                                                                    \
          (REAL *distances, REAL *const *rows, const REAL *x, int count, REAL *const *ahead, int coming,     \
-          int n))                                                                                            \
+          int n, int whole))                                                                                 \
     LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                   \
     LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                     \
     LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                              \
@@ -102,7 +102,7 @@ typedef struct {
          (REAL *into, size_t into_row, const REAL *matrix, size_t matrix_row, int rows, int columns))       \
     LOOP(REAL, hinge,                                                                                        \
          (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives, const REAL *weights,    \
-          REAL margin, int count, int n))                                                                    \
+          REAL margin, int count, int n, int whole))                                                         \
     LOOP(void, relu_sum,                                                                                     \
          (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, const REAL *weights,    \
           int count, int skip, int stride, int n))                                                           \
@@ -114,13 +114,17 @@ typedef struct {
          (REAL *into, REAL *d_mean, const REAL *row, const REAL *mean, REAL gain, REAL step, int n))       \
     LOOP(void, pull_rows,                                                                                    \
          (REAL *const *into, REAL *d_mean, REAL *const *rows, const REAL *mean, const REAL *gains,           \
-          const REAL *steps, int count, int n))                                                              \
+          const REAL *steps, const int *which, int count, int n, int whole))                                 \
     LOOP(void, pull_each,                                                                                    \
          (REAL *into, REAL *d_mean, REAL *curvature, const REAL *row, const REAL *mean, const REAL *gain, \
           const Descent *rule, int n))                                                                       \
     LOOP(void, plan_moves,                                                                                   \
          (REAL *sums, REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,  \
           const REAL *distances, REAL variance, const Descent *rule, REAL size, int count))                  \
+    LOOP(void, cover_spherical,                                                                              \
+         (REAL *sums, REAL *moves, const REAL *log_variances, const REAL *precisions,                        \
+          const REAL *distances, REAL variance, REAL expected, REAL typical, REAL shrink,                    \
+          const Descent *rule, REAL size, int count))                                                        \
     LOOP(void, score_spherical,                                                                              \
          (REAL *scores, REAL *precisions, const REAL *distances, const REAL *log_variances, REAL variance,  \
           REAL size, int count))                                                                             \

@@ -34,7 +34,7 @@ cdef extern from "_vector.h" nogil:
         REAL (*dot)(const REAL* a, const REAL* b, int n) noexcept nogil
         void (*dots)(REAL* scores, REAL* const* rows, const REAL* x, int count, int n) noexcept nogil
         void (*distances)(REAL* distances, REAL* const* rows, const REAL* x, int count, REAL* const* ahead,
-                          int coming, int n) noexcept nogil
+                          int coming, int n, bint whole) noexcept nogil
         void (*squares)(REAL* out, const REAL* a, const REAL* b, int n) noexcept nogil
         void (*add_scaled)(REAL* y, REAL scale, const REAL* x, int n) noexcept nogil
         void (*exponential)(REAL* out, const REAL* x, int n) noexcept nogil
@@ -44,7 +44,7 @@ cdef extern from "_vector.h" nogil:
         void (*transpose)(REAL* into, size_t into_row, const REAL* matrix, size_t matrix_row, int rows,
                           int columns) noexcept nogil
         REAL (*hinge)(REAL* pulls, REAL* pushes, const REAL* positives, const REAL* negatives,
-                      const REAL* weights, REAL margin, int count, int n) noexcept nogil
+                      const REAL* weights, REAL margin, int count, int n, bint whole) noexcept nogil
         void (*relu_sum)(REAL* hidden, const REAL* contexts, const REAL* centre, const int* slots,
                          const REAL* weights, int count, int skip, int stride, int n) noexcept nogil
         void (*relu_sum_back)(REAL* d_contexts, REAL* d_centre, const REAL* contexts, const REAL* centre,
@@ -53,12 +53,16 @@ cdef extern from "_vector.h" nogil:
         void (*pull)(REAL* into, REAL* d_mean, const REAL* row, const REAL* mean, REAL gain, REAL step,
                      int n) noexcept nogil
         void (*pull_rows)(REAL* const* into, REAL* d_mean, REAL* const* rows, const REAL* mean,
-                          const REAL* gains, const REAL* steps, int count, int n) noexcept nogil
+                          const REAL* gains, const REAL* steps, const int* which, int count, int n,
+                          bint whole) noexcept nogil
         void (*pull_each)(REAL* into, REAL* d_mean, REAL* curvature, const REAL* row, const REAL* mean,
                           const REAL* gain, const Descent* rule, int n) noexcept nogil
         void (*plan_moves)(REAL* sums, REAL* gains, REAL* steps, REAL* moves, const REAL* shares,
                            const REAL* precisions, const REAL* distances, REAL variance,
                            const Descent* rule, REAL size, int count) noexcept nogil
+        void (*cover_spherical)(REAL* sums, REAL* moves, const REAL* log_variances, const REAL* precisions,
+                                const REAL* distances, REAL variance, REAL expected, REAL typical,
+                                REAL shrink, const Descent* rule, REAL size, int count) noexcept nogil
         void (*score_spherical)(REAL* scores, REAL* precisions, const REAL* distances,
                                 const REAL* log_variances, REAL variance, REAL size, int count) noexcept nogil
         REAL (*score_diagonal)(const REAL* row, const REAL* log_variance, const REAL* precision,

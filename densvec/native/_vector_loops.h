@@ -149,20 +149,6 @@ TARGET static void LOOP(precisions)(REAL *out, const REAL *log_variance, int n) 
     for (int d = 0; d < n; d++) out[d] = LOOP(power)(-log_variance[d]);
 }
 
-/* The sums of `count` numbers, and of their absolute values. */
-INLINE TARGET static void LOOP(add_up)(REAL *sums, const REAL *values, int count) {
-    VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
-    int k = 0;
-    for (; k < count; k += WIDTH) {
-        VECTOR value = k + WIDTH <= count ? LOAD(values + k) : LOAD_PART(values + k, count - k);
-        sum[0] += value;
-        sum[1] += WHERE_POSITIVE(value, value) - WHERE_POSITIVE(zero - value, value);
-    }
-    REAL all[4];
-    SUM_LANES(all, sum);
-    sums[0] = all[0], sums[1] = all[1];
-}
-
 /* How a spherical posterior moves the rows it is compared with, each by its share in the loss.
  * gains: the slopes of its mean;  sums: of these, and of their absolute values
  * steps: how far a row's mean goes (implicit: the more a rate would overshoot, the more it is damped)
@@ -173,20 +159,70 @@ TARGET static void LOOP(plan_moves)(REAL *restrict sums, REAL *restrict gains, R
                                     const REAL *restrict precisions, const REAL *restrict distances,
                                     REAL variance, const Descent *rule, REAL size, int count) {
     const Descent by = *rule;
-    const REAL portion = 1 / size;
-    for (int first = 0; first < count; first += LANES) {
-#pragma omp simd
-        for (int k = first; k < first + LANES; k++) {
-            REAL gain = shares[k] * precisions[k];
-            REAL strength = gain < 0 ? -gain : gain;
-            REAL move =
-                by.log_variance_rate * shares[k] * ((variance + distances[k] * portion) * precisions[k] - 1);
-            gains[k] = gain;
-            steps[k] = by.mean_rate * gain / (1 + by.damping * strength);
-            moves[k] = LOOP(short_step)(move, by.longest_step);
-        }
+    VECTOR zero = EACH(0), one = EACH(1), portion = EACH(1 / size), sum[4] = {zero, zero, zero, zero};
+    for (int k = 0; k < count; k += WIDTH) {
+        VECTOR share = LOAD(shares + k), precision = LOAD(precisions + k), gain = share * precision;
+        VECTOR stretch = (EACH(variance) + LOAD(distances + k) * portion) * precision;
+        VECTOR move = EACH(by.log_variance_rate) * share * (stretch - one), strength = ABSOLUTE(gain);
+        STORE(gains + k, gain);
+        STORE(steps + k, EACH(by.mean_rate) * gain / (one + EACH(by.damping) * strength));
+        STORE(moves + k, BOUNDED(move, -by.longest_step, by.longest_step));
+        sum[0] += count - k < WIDTH ? FIRST_LANES(gain, count - k) : gain;
+        sum[1] += count - k < WIDTH ? FIRST_LANES(strength, count - k) : strength;
     }
-    LOOP(add_up)(sums, gains, count);
+    FOUR all = SUM_FOUR(sum);
+    memcpy(sums, &all, 2 * sizeof(REAL));
+}
+
+/* Add to the moves of spherical log-variances what covers a posterior; see `cover_diagonal`.
+ * moves: INOUT.  sums: += stretches, and log-variances after the moves that were planned
+ * All arrays have room for whole blocks of LANES, as above */
+TARGET static void LOOP(cover_spherical)(REAL *restrict sums, REAL *restrict moves,
+                                         const REAL *restrict log_variances, const REAL *restrict precisions,
+                                         const REAL *restrict distances, REAL variance, REAL expected,
+                                         REAL typical, REAL shrink, const Descent *rule, REAL size, int count) {
+    const Descent by = *rule;
+    VECTOR zero = EACH(0), portion = EACH(1 / size), sum[4] = {zero, zero, zero, zero};
+    VECTOR base = EACH(expected - shrink * typical);
+    for (int k = 0; k < count; k += WIDTH) {
+        VECTOR stretch = (EACH(variance) + LOAD(distances + k) * portion) * LOAD(precisions + k);
+        VECTOR width = BOUNDED(LOAD(log_variances + k) + LOAD(moves + k), by.low, by.high);
+        VECTOR move = EACH(by.log_variance_rate) * (stretch - base - EACH(shrink) * width);
+        STORE(moves + k, LOAD(moves + k) + BOUNDED(move, -by.longest_step, by.longest_step));
+        sum[0] += count - k < WIDTH ? FIRST_LANES(stretch, count - k) : stretch;
+        sum[1] += count - k < WIDTH ? FIRST_LANES(width, count - k) : width;
+    }
+    REAL both[4];
+    FOUR all = SUM_FOUR(sum);
+    memcpy(both, &all, sizeof both);
+    sums[0] += both[0], sums[1] += both[1];
+}
+
+/* The same for a vector. */
+INLINE TARGET static VECTOR LOOP(powers)(VECTOR x) {
+#if BITS
+    VECTOR magic = EACH(12582912.0f), v = BOUNDED(x, -LARGEST_EXPONENT, LARGEST_EXPONENT);
+    VECTOR sum = v * EACH(1.44269504088896341f) + magic, k = sum - magic;
+    VECTOR r = v - k * EACH(0.693359375f) + k * EACH(2.12194440e-4f), p = EACH(1.0f / 720.0f);
+    p = p * r + EACH(1.0f / 120.0f);
+    p = p * r + EACH(1.0f / 24.0f);
+    p = p * r + EACH(1.0f / 6.0f);
+    p = p * r + EACH(0.5f);
+    p = p * r + EACH(1.0f);
+    p = p * r + EACH(1.0f);
+#if BITS == 512
+    __m512i bits = _mm512_add_epi32(_mm512_castps_si512(sum), _mm512_set1_epi32(127));
+    return p * _mm512_castsi512_ps(_mm512_slli_epi32(bits, 23));
+#else
+    __m256i bits = _mm256_add_epi32(_mm256_castps_si256(sum), _mm256_set1_epi32(127));
+    return p * _mm256_castsi256_ps(_mm256_slli_epi32(bits, 23));
+#endif
+#else
+    REAL lanes[WIDTH];
+    STORE(lanes, x);
+    for (int d = 0; d < WIDTH; d++) lanes[d] = LOOP(power)(lanes[d]);
+    return LOAD(lanes);
+#endif
 }
 
 /* The scores of `score_diagonal` for spherical rows, of which the squared distances from the posterior's mean
@@ -194,13 +230,11 @@ TARGET static void LOOP(plan_moves)(REAL *restrict sums, REAL *restrict gains, R
 TARGET static void LOOP(score_spherical)(REAL *restrict scores, REAL *restrict precisions,
                                          const REAL *restrict distances, const REAL *restrict log_variances,
                                          REAL variance, REAL size, int count) {
-    for (int first = 0; first < count; first += LANES) {
-#pragma omp simd
-        for (int k = first; k < first + LANES; k++) {
-            REAL precision = LOOP(power)(-log_variances[k]);
-            precisions[k] = precision;
-            scores[k] = ((size * variance + distances[k]) * precision + size * log_variances[k]) / 2;
-        }
+    VECTOR half = EACH((REAL)0.5), width = EACH(size), spread = EACH(size * variance);
+    for (int k = 0; k < count; k += WIDTH) {
+        VECTOR log_variance = LOAD(log_variances + k), precision = LOOP(powers)(EACH(0) - log_variance);
+        STORE(precisions + k, precision);
+        STORE(scores + k, ((spread + LOAD(distances + k)) * precision + width * log_variance) * half);
     }
 }
 
@@ -266,10 +300,11 @@ TARGET static void LOOP(cover_diagonal)(REAL *restrict sums, REAL *restrict log_
     sums[1] += log_variances / n;
 }
 
-/* Up to a vector of numbers; the lanes beyond are beyond all bounds, on the side of `sign`. */
+/* A vector of the first `count` of some numbers, which have room for whole vectors; the lanes beyond are beyond
+ * all bounds, on the side of `sign`. */
 INLINE TARGET static VECTOR LOOP(load_bounded)(const REAL *from, int count, REAL sign) {
     if (count >= WIDTH) return LOAD(from);
-    return LOAD_PART(from, count) + EACH(sign) * LOAD(BEYOND + LANES - count);
+    return FIRST_LANES(LOAD(from), count) + EACH(sign) * LOAD(BEYOND + LANES - count);
 }
 
 INLINE TARGET static void LOOP(store_some)(REAL *to, VECTOR v, int count) {
@@ -282,28 +317,34 @@ INLINE TARGET static void LOOP(store_some)(REAL *to, VECTOR v, int count) {
 /* The hinge of positives against the same negatives:
  * (weights[:, None] * relu(margin + positives[:, None] - negatives)).sum()
  * pulls, pushes: its slopes, the weights of the active pairs, summed for each positive, and minus those for
- * each negative, OUT */
+ * each negative, OUT.     Scores and weights have room for whole vectors.   whole: pulls and pushes have, too */
 TARGET static REAL LOOP(hinge)(REAL *restrict pulls, REAL *restrict pushes, const REAL *restrict positives,
                                const REAL *restrict negatives, const REAL *restrict weights, REAL margin,
-                               int count, int n) {
-    VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
-    REAL sums[4];
+                               int count, int n, int whole) {
+    VECTOR zero = EACH(0), one = EACH(1), sum[4] = {zero, zero, zero, zero};
     for (int k = 0; k < n; k += WIDTH) {
-        VECTOR bar = EACH(margin) - LOOP(load_bounded)(negatives + k, n - k, 1), active = zero;
+        VECTOR bar = EACH(margin) - LOOP(load_bounded)(negatives + k, n - k, 1), active = zero, all = zero;
         for (int j = 0; j < count; j++) {
             VECTOR excess = bar + EACH(positives[j]), weight = EACH(weights[j]);
-            sum[0] += WHERE_POSITIVE(excess, weight * excess);
+            all += WHERE_POSITIVE(excess, weight * excess);
             active += WHERE_POSITIVE(excess, weight);
         }
-        LOOP(store_some)(pushes + k, zero - active, n - k);
+        sum[0] += all;
+        LOOP(store_some)(pushes + k, zero - active, whole ? WIDTH : n - k);
     }
     for (int j = 0; j < count; j += WIDTH) {
-        VECTOR bar = LOOP(load_bounded)(positives + j, count - j, -1) + EACH(margin), active = zero;
-        VECTOR weight = count - j >= WIDTH ? LOAD(weights + j) : LOAD_PART(weights + j, count - j);
-        for (int k = 0; k < n; k++) active += WHERE_POSITIVE(bar - EACH(negatives[k]), weight);
-        LOOP(store_some)(pulls + j, active, count - j);
+        VECTOR bar = LOOP(load_bounded)(positives + j, count - j, -1) + EACH(margin), active[4];
+        int k = 0;
+        for (int i = 0; i < 4; i++) active[i] = zero; /* four sums need not wait for each other */
+        for (; k + 4 <= n; k += 4)
+            for (int i = 0; i < 4; i++) active[i] += WHERE_POSITIVE(bar - EACH(negatives[k + i]), one);
+        for (; k < n; k++) active[0] += WHERE_POSITIVE(bar - EACH(negatives[k]), one);
+        active[0] += active[1] + (active[2] + active[3]);
+        LOOP(store_some)(pulls + j, LOAD(weights + j) * active[0], whole ? WIDTH : count - j);
     }
-    SUM_LANES(sums, sum);
+    REAL sums[4];
+    FOUR four = SUM_FOUR(sum);
+    memcpy(sums, &four, sizeof sums);
     return sums[0];
 }
 

@@ -3,10 +3,17 @@
  * Included by _vector_loops.h, for each instruction set. Explicit vectors: the compiler would add up the
  * lanes of each sum one by one, and take the numbers beyond the last whole vector singly.
  */
+#undef PULLED
+#if BITS == 512
+#define PULLED 8 /* vectors of a row that are pulled at once: 16 of 32 registers */
+#else
+#define PULLED 5 /* 10 of 16 */
+#endif
 
-/* Compare four rows with x: the products of each and x, or the squares of their differences, summed. */
-INLINE TARGET static void LOOP(compare_four)(REAL *restrict sums, REAL *const *rows, const REAL *restrict x,
-                                             int n, const int squared) {
+/* Compare four rows with x: the products of each and x, or the squares of their differences, summed.
+ * whole: whether the rows and x can be read for whole vectors */
+INLINE TARGET static FOUR LOOP(compare_four)(REAL *const *rows, const REAL *restrict x, int n,
+                                             const int squared, const int whole) {
     VECTOR zero = EACH(0), sum[4] = {zero, zero, zero, zero};
     int d = 0;
     for (; d + WIDTH <= n; d += WIDTH) {
@@ -17,45 +24,54 @@ INLINE TARGET static void LOOP(compare_four)(REAL *restrict sums, REAL *const *r
         }
     }
     if (d < n) {
-        VECTOR to = LOAD_PART(x + d, n - d);
+        VECTOR to = whole ? LOAD(x + d) : LOAD_PART(x + d, n - d);
         for (int k = 0; k < 4; k++) {
-            VECTOR row = LOAD_PART(rows[k] + d, n - d), diff = row - to;
-            sum[k] += squared ? diff * diff : row * to;
+            VECTOR row = whole ? LOAD(rows[k] + d) : LOAD_PART(rows[k] + d, n - d);
+            VECTOR diff = row - to, product = squared ? diff * diff : row * to;
+            sum[k] += whole ? FIRST_LANES(product, n - d) : product;
         }
     }
-    SUM_LANES(sums, sum);
+    return SUM_FOUR(sum);
 }
 
 /* Compare rows with x, four at a time so that their sums overlap. rows: (count,) addresses.  ahead: (coming,)
- * those of rows that are needed soon, asked for a few at a time, so that they need not wait for each other */
+ * those of rows that are needed soon, asked for a few at a time, so that they need not wait for each other.
+ * sums: room for whole blocks of LANES; what is written there beyond `count` means nothing */
 INLINE TARGET static void LOOP(products)(REAL *restrict sums, REAL *const *rows, const REAL *restrict x,
-                                         int count, REAL *const *ahead, int coming, int n,
-                                         const int squared) {
-    int k = 0, asked = 0;
-    for (; k + 4 <= count; k += 4) {
+                                         int count, REAL *const *ahead, int coming, int n, const int squared,
+                                         const int whole) {
+    FOUR fours[LANES / 4];
+    REAL *four[4];
+    int asked = 0;
+    memset(fours, 0, sizeof fours);
+    for (int k = 0; k < count; k += 4) {
         for (int last = asked + 4; asked < coming && asked < last; asked++)
             prefetch_row(ahead[asked], n * sizeof(REAL));
-        LOOP(compare_four)(sums + k, rows + k, x, n, squared);
+        if (k + 4 <= count) {
+            fours[k % LANES / 4] = LOOP(compare_four)(rows + k, x, n, squared, whole);
+        } else {
+            for (int j = 0; j < 4; j++) four[j] = rows[k + j < count ? k + j : k];
+            fours[k % LANES / 4] = LOOP(compare_four)(four, x, n, squared, whole);
+        }
+        if (k % LANES == LANES - 4 || k + 4 >= count) STORE_FOURS(sums + k / LANES * LANES, fours);
     }
     for (; asked < coming; asked++) prefetch_row(ahead[asked], n * sizeof(REAL));
-    if (k < count) {
-        REAL *four[4], rest[4];
-        for (int j = 0; j < 4; j++) four[j] = rows[k + j < count ? k + j : k];
-        LOOP(compare_four)(rest, four, x, n, squared);
-        for (int j = 0; k + j < count; j++) sums[k + j] = rest[j];
-    }
 }
 
-/* scores = rows @ x */
+/* scores = rows @ x               scores: room for whole blocks of LANES, as above */
 TARGET static void LOOP(dots)(REAL *restrict scores, REAL *const *rows, const REAL *restrict x, int count,
                               int n) {
-    LOOP(products)(scores, rows, x, count, 0, 0, n, 0);
+    LOOP(products)(scores, rows, x, count, 0, 0, n, 0, 0);
 }
 
-/* distances = ((rows - x)**2).sum(1) */
+/* distances = ((rows - x)**2).sum(1)            distances: room for whole blocks of LANES, as above
+ * whole: whether the rows and x go on for whole vectors */
 TARGET static void LOOP(distances)(REAL *restrict distances, REAL *const *rows, const REAL *restrict x,
-                                   int count, REAL *const *ahead, int coming, int n) {
-    LOOP(products)(distances, rows, x, count, ahead, coming, n, 1);
+                                   int count, REAL *const *ahead, int coming, int n, int whole) {
+    if (whole)
+        LOOP(products)(distances, rows, x, count, ahead, coming, n, 1, 1);
+    else
+        LOOP(products)(distances, rows, x, count, ahead, coming, n, 1, 0);
 }
 
 /* What `exchange` does. */
@@ -107,65 +123,79 @@ TARGET static void LOOP(pull)(REAL *into, REAL *restrict d_mean, const REAL *row
     }
 }
 
-/* Pull up to four rows: how many, the compiler knows. */
-INLINE TARGET static void LOOP(pull_some)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
-                                          const REAL *restrict mean, const REAL *restrict gains,
-                                          const REAL *restrict steps, int n, const int count) {
-    VECTOR gain[4], step[4];
-    const REAL *from[4];
-    REAL *to[4];
-    int d = 0;
-    for (int k = 0; k < count; k++) {
-        gain[k] = EACH(gains[k]), step[k] = EACH(steps[k]);
-        from[k] = rows[k], to[k] = into[k];
+/* Some columns of pull_rows, `columns` vectors, of the last of which `part` numbers are meant unless it is 0:
+ * they and the posterior's gradient stay in registers over all rows. */
+INLINE TARGET static void LOOP(pull_columns)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
+                                             const REAL *restrict mean, const REAL *restrict gains,
+                                             const REAL *restrict steps, const int *restrict which, int count,
+                                             int at, int part, const int whole, const int columns) {
+    VECTOR x[PULLED], sum[PULLED];
+    for (int j = 0; j < columns; j++) {
+        int some = part && j == columns - 1;
+        x[j] = some ? LOAD_PART(mean + at + j * WIDTH, part) : LOAD(mean + at + j * WIDTH);
+        sum[j] = some ? LOAD_PART(d_mean + at + j * WIDTH, part) : LOAD(d_mean + at + j * WIDTH);
     }
-#define PULL(read, write)                                                                                    \
-    VECTOR x = read(mean), sum = read(d_mean);                                                               \
-    for (int k = 0; k < count; k++) {                                                                        \
-        VECTOR row = read(from[k]), diff = x - row;                                                          \
-        sum += gain[k] * diff;                                                                               \
-        write(to[k], (into == rows ? row : read(to[k])) + step[k] * diff);                                   \
-    }                                                                                                        \
-    write(d_mean, sum);
-#define READ(row) LOAD((row) + d)
-#define WRITE(row, v) STORE((row) + d, v)
-#define READ_PART(row) LOAD_PART((row) + d, n - d)
-#define WRITE_PART(row, v) STORE_PART((row) + d, v, n - d)
-    for (; d + WIDTH <= n; d += WIDTH) {
-        PULL(READ, WRITE)
+    for (int i = 0; i < count; i++) {
+        int k = which[i];
+        VECTOR gain = EACH(gains[k]), step = EACH(steps[k]);
+        const REAL *from = rows[k] + at;
+        REAL *to = into[k] + at;
+        for (int j = 0; j < columns; j++) {
+            int some = part && j == columns - 1, masked = some && !whole;
+            VECTOR row = masked ? LOAD_PART(from + j * WIDTH, part) : LOAD(from + j * WIDTH), diff = x[j] - row;
+            if (some && whole) diff = FIRST_LANES(diff, part);
+            VECTOR before = into == rows ? row : masked ? LOAD_PART(to + j * WIDTH, part) : LOAD(to + j * WIDTH);
+            sum[j] += gain * diff;
+            if (masked)
+                STORE_PART(to + j * WIDTH, before + step * diff, part);
+            else
+                STORE(to + j * WIDTH, before + step * diff);
+        }
     }
-    if (d < n) {
-        PULL(READ_PART, WRITE_PART)
+    for (int j = 0; j < columns; j++) {
+        if (part && j == columns - 1)
+            STORE_PART(d_mean + at + j * WIDTH, sum[j], part);
+        else
+            STORE(d_mean + at + j * WIDTH, sum[j]);
     }
-#undef PULL
-#undef READ
-#undef WRITE
-#undef READ_PART
-#undef WRITE_PART
 }
 
 /* What `pull_rows` does. */
 INLINE TARGET static void LOOP(pull_all)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
                                          const REAL *restrict mean, const REAL *restrict gains,
-                                         const REAL *restrict steps, int count, int n) {
-    int k = 0;
-    for (; k + 4 <= count; k += 4)
-        LOOP(pull_some)(into + k, d_mean, rows + k, mean, gains + k, steps + k, n, 4);
-    into += k, rows += k, gains += k, steps += k;
-    switch (count - k) {
-    case 1: LOOP(pull_some)(into, d_mean, rows, mean, gains, steps, n, 1); break;
-    case 2: LOOP(pull_some)(into, d_mean, rows, mean, gains, steps, n, 2); break;
-    case 3: LOOP(pull_some)(into, d_mean, rows, mean, gains, steps, n, 3); break;
+                                         const REAL *restrict steps, const int *restrict which, int count,
+                                         int n, const int whole) {
+    for (int at = 0; at < n; at += PULLED * WIDTH) {
+        int left = n - at, columns = left < PULLED * WIDTH ? (left + WIDTH - 1) / WIDTH : PULLED;
+        int part = left < PULLED * WIDTH ? left % WIDTH : 0;
+#define COLUMNS_OF(number)                                                                                   \
+    case number:                                                                                             \
+        LOOP(pull_columns)(into, d_mean, rows, mean, gains, steps, which, count, at, part, whole, number);   \
+        break;
+        switch (columns) { /* each a block whose size the compiler knows */
+            COLUMNS_OF(1)
+            COLUMNS_OF(2)
+            COLUMNS_OF(3)
+            COLUMNS_OF(4)
+            COLUMNS_OF(5)
+#if PULLED == 8
+            COLUMNS_OF(6)
+            COLUMNS_OF(7)
+            COLUMNS_OF(8)
+#endif
+        }
+#undef COLUMNS_OF
     }
 }
 
-/* The same for many rows, four at a time; a row may be there twice.          into, rows: (count,) addresses
- */
+/* Pull those rows that `which` lists, (count,), each by its gain and step; one may be there twice.
+ * into, rows: addresses.   whole: whether rows can be read and written for whole vectors */
 TARGET static void LOOP(pull_rows)(REAL *const *into, REAL *restrict d_mean, REAL *const *rows,
                                    const REAL *restrict mean, const REAL *restrict gains,
-                                   const REAL *restrict steps, int count, int n) {
-    if (into == rows) /* training: the compiler need not load a row twice */
-        LOOP(pull_all)(rows, d_mean, rows, mean, gains, steps, count, n);
+                                   const REAL *restrict steps, const int *restrict which, int count, int n,
+                                   int whole) {
+    if (into == rows && whole) /* training: the compiler need not load a row twice */
+        LOOP(pull_all)(rows, d_mean, rows, mean, gains, steps, which, count, n, 1);
     else
-        LOOP(pull_all)(into, d_mean, rows, mean, gains, steps, count, n);
+        LOOP(pull_all)(into, d_mean, rows, mean, gains, steps, which, count, n, 0);
 }

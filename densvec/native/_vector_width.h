@@ -33,7 +33,12 @@ typedef int32_t LOOP(bits) __attribute__((vector_size(16)));
 #define LOAD_PART LOOP(load_part)
 #define STORE_PART LOOP(store_part)
 #define WHERE_POSITIVE LOOP(where_positive)
-#define SUM_LANES LOOP(sum_lanes)
+#define BOUNDED LOOP(bounded)
+#define ABSOLUTE LOOP(absolute)
+#define FIRST_LANES LOOP(first_lanes)
+#define FOUR LOOP(four)
+#define SUM_FOUR LOOP(sum_four)
+#define STORE_FOURS LOOP(store_fours)
 
 INLINE TARGET static VECTOR LOAD(const REAL *from) {
     VECTOR v;
@@ -118,8 +123,48 @@ INLINE TARGET static VECTOR WHERE_POSITIVE(VECTOR x, VECTOR value) {
 #endif
 }
 
-/* sums[k] = the sum of the lanes of v[k], for four vectors */
-INLINE TARGET static void SUM_LANES(REAL *sums, const VECTOR *v) {
+INLINE TARGET static VECTOR ABSOLUTE(VECTOR v) {
+    return WHERE_POSITIVE(v, v) - WHERE_POSITIVE(EACH(0) - v, v);
+}
+
+/* The numbers themselves, or the bound that they pass. */
+INLINE TARGET static VECTOR BOUNDED(VECTOR v, REAL low, REAL high) {
+#if BITS == 512
+    return _mm512_max_ps(EACH(low), _mm512_min_ps(EACH(high), v));
+#elif BITS == 256
+    return _mm256_max_ps(EACH(low), _mm256_min_ps(EACH(high), v));
+#else
+    REAL lanes[WIDTH];
+    STORE(lanes, v);
+    for (int d = 0; d < WIDTH; d++) lanes[d] = lanes[d] > high ? high : lanes[d] < low ? low : lanes[d];
+    return LOAD(lanes);
+#endif
+}
+
+/* The first `count` lanes, and zeros. */
+INLINE TARGET static VECTOR FIRST_LANES(VECTOR v, int count) {
+#if BITS == 512
+    return _mm512_maskz_mov_ps((__mmask16)((1u << count) - 1), v);
+#elif BITS == 256
+    return _mm256_and_ps(v, _mm256_loadu_ps((const float *)(PART_MASKS + 8 - count)));
+#else
+    REAL lanes[WIDTH];
+    STORE(lanes, v);
+    for (int d = count; d < WIDTH; d++) lanes[d] = 0;
+    return LOAD(lanes);
+#endif
+}
+
+#if BITS
+typedef __m128 FOUR;
+#else
+typedef struct {
+    REAL numbers[4];
+} FOUR;
+#endif
+
+/* The sums of the lanes of each of four vectors. */
+INLINE TARGET static FOUR SUM_FOUR(const VECTOR *v) {
 #if BITS == 512
     __m256 half[4];
     for (int k = 0; k < 4; k++)
@@ -129,13 +174,28 @@ INLINE TARGET static void SUM_LANES(REAL *sums, const VECTOR *v) {
 #endif
 #if BITS
     __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(half[0], half[1]), _mm256_hadd_ps(half[2], half[3]));
-    _mm_storeu_ps(sums, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
+    return _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1));
 #else
+    FOUR sums;
     for (int k = 0; k < 4; k++) {
         REAL lanes[WIDTH], sum = 0;
         STORE(lanes, v[k]);
         for (int d = 0; d < WIDTH; d++) sum += lanes[d];
-        sums[k] = sum;
+        sums.numbers[k] = sum;
     }
+    return sums;
+#endif
+}
+
+/* LANES numbers, in whole vectors: what is read as such would wait for smaller stores to reach the cache. */
+INLINE TARGET static void STORE_FOURS(REAL *to, const FOUR *fours) {
+#if BITS == 512
+    __m512 low = _mm512_insertf32x4(_mm512_castps128_ps512(fours[0]), fours[1], 1);
+    STORE(to, _mm512_insertf32x4(_mm512_insertf32x4(low, fours[2], 2), fours[3], 3));
+#elif BITS == 256
+    STORE(to, _mm256_insertf128_ps(_mm256_castps128_ps256(fours[0]), fours[1], 1));
+    STORE(to + 8, _mm256_insertf128_ps(_mm256_castps128_ps256(fours[2]), fours[3], 1));
+#else
+    memcpy(to, fours, LANES * sizeof(REAL));
 #endif
 }

@@ -116,24 +116,22 @@ cdef inline bint same_window(const Windows* windows, int i, int j) noexcept nogi
     return windows.left[i] - i == windows.left[j] - j and windows.right[i] - i == windows.right[j] - j
 
 
-cdef inline double hinge_of(const Loops* loops, Windows* windows, int i, double margin, const REAL* scores,
-                            REAL* weights, REAL* shares) noexcept nogil:  # OUT: shares.  TMP: weights
+cdef inline double hinge_of(const Loops* loops, Windows* windows, int i, double margin, const REAL* positives,
+                            const REAL* negatives, REAL* weights, REAL* pulls, REAL* pushes,
+                            bint whole) noexcept nogil:  # OUT: pulls, pushes.  TMP: weights
     """Return the hinge of centre i by the scores of its targets; set their shares in it, negatives' below 0.
 
-    A target's share is the derivative of the hinge by the target's score.
+    A target's share is the derivative of the hinge by the target's score. Scores and weights have room for
+    whole blocks of vectors; `whole` says that shares have it, too, with nothing in it.
     """
-    cdef int positives = positive_count(windows, i), per = windows.per, j
-    cdef REAL* negative_shares = shares + positives
-    cdef const REAL* negative_scores = scores + positives
+    cdef int count = positive_count(windows, i), per = windows.per, j
     cdef double sum = 0
     weigh_positives(windows, i, weights)
     if windows.shared:
-        sum = loops.hinge(shares, negative_shares, scores, negative_scores, weights, <REAL> margin, positives,
-                          per)
-    else:
-        for j in range(positives):
-            sum += loops.hinge(shares + j, negative_shares + <size_t> j * per, scores + j,
-                               negative_scores + <size_t> j * per, weights + j, <REAL> margin, 1, per)
+        return loops.hinge(pulls, pushes, positives, negatives, weights, <REAL> margin, count, per, whole)
+    for j in range(count):
+        sum += loops.hinge(pulls + j, pushes + <size_t> j * per, positives + j, negatives + <size_t> j * per,
+                           weights + j, <REAL> margin, 1, per, False)
     return sum
 
 
@@ -180,6 +178,19 @@ cdef inline REAL* address(object array, str name, tuple shape) except NULL:
     if array.dtype != dtype or array.shape != shape or not array.flags.carray:
         raise ValueError(
             f"{name} is {array.dtype}{array.shape}; the kernel needs a writeable C-contiguous {dtype}{shape}"
+        )
+    return <REAL*> begin(array)
+
+
+cdef inline REAL* row_address(object array, str name, tuple shape) except NULL:
+    """Return where a table begins whose rows are contiguous, but may lie apart."""
+    dtype = number_type()
+    if (array.dtype != dtype or array.shape != shape or not array.flags.writeable or not array.flags.aligned
+            or array.strides[1] != sizeof(REAL) or array.strides[0] < shape[1] * sizeof(REAL)
+            or array.strides[0] % sizeof(REAL)):
+        raise ValueError(
+            f"{name} is {array.dtype}{array.shape}; the kernel needs a writeable {dtype}{shape} with "
+            f"contiguous rows"
         )
     return <REAL*> begin(array)
 

@@ -14,7 +14,7 @@ A check of the gradients runs the same step: into other arrays, at rates below 0
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
-from densvec.native._vector cimport REAL, Descent, Loops
+from densvec.native._vector cimport LANES, REAL, Descent, Loops
 from densvec.native._windows cimport (
     Windows, address, begin, checked_rate, find_windows, hinge_of, list_targets, loops_for, negative_count,
     negatives_of, number_type, positive_count, prefetch,
@@ -105,7 +105,7 @@ cdef void compare(Step* step, size_t centre, int count) noexcept nogil:
             s.rows[k] = means + row * D
             each[k] = log_variances[row]
             s.log_variance[k] = log_variances[centre]
-        loops.distances(s.squares, s.rows, s.mean, count, NULL, 0, D)
+        loops.distances(s.squares, s.rows, s.mean, count, NULL, 0, D, False)
         for k in range(count):
             s.squares[k] /= D
         loops.exponential(s.variances, each, count)
@@ -183,7 +183,7 @@ cdef void move(Step* step, size_t centre, int count) noexcept nogil:
 
 cdef void run(Step* step) noexcept nogil:
     """Take the step for each centre of a chunk."""
-    cdef int i, count
+    cdef int i, count, positives
     cdef double hinge
     windows, s = &step.windows, &step.scratch
     for i in range(windows.n):
@@ -195,7 +195,9 @@ cdef void run(Step* step) noexcept nogil:
             continue
         count = list_targets(windows, i, s.targets)
         compare(step, windows.tokens[i], count)
-        hinge = hinge_of(step.loops, windows, i, step.margin, s.costs, s.weights, s.shares)
+        positives = positive_count(windows, i)
+        hinge = hinge_of(step.loops, windows, i, step.margin, s.costs, s.costs + positives, s.weights, s.shares,
+                         s.shares + positives, False)
         step.totals.centres += 1
         if not isfinite(hinge):  # a diverging run must not write into the tables; this loss stops it
             step.totals.hinge = INFINITY
@@ -254,7 +256,7 @@ cdef class Kernel:
         _memory = find_windows(chunk, &step.windows, self.arrays["means"])  # what the windows point into
         if step.windows.widest == 0 or step.windows.per == 0:
             return 0.0, 0
-        count, dtype = step.windows.most_targets, number_type()
+        count, dtype = step.windows.most_targets + LANES, number_type()  # the loops go on for whole blocks
         targets, rows = np.empty(count, np.int32), np.empty(count, np.uintp)
         per_target, per_spread = np.empty((3, count), dtype), np.empty((2, count, step.spread), dtype)
         others = np.empty((9, max(count, step.size)), dtype)

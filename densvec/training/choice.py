@@ -81,8 +81,10 @@ def make_backend(
 ) -> Backend:
     """Return the backend of this name, ready to train ``wv``."""
     if name == "native":
+        from densvec.training.alignment import lay_side_by_side
         from densvec.training.native import BayesianSkipGramBackend
 
+        lay_side_by_side(wv)
         return BayesianSkipGramBackend(wv, objective, rates, state, workers=workers)
     torch_backend: Any = _import_torch_backend()
     backend: Backend = torch_backend.TorchBackend(wv, objective, rates, state, device=device)
