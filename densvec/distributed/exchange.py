@@ -22,7 +22,7 @@ __all__ = ["Exchange", "Report", "Shared"]
 
 T = TypeVar("T")
 
-#: Rows that are exchanged at once when all are: bounds the memory that it takes.
+#: Rows that are sent at once when all are: bounds the memory that it takes.
 SLAB = 1 << 16
 
 #: The encoder's tables and weights are exchanged in one round of this many. It is the means that must not be learnt
@@ -228,9 +228,10 @@ class Exchange:
     def _adopt(self) -> None:
         """Overwrite everything that is shared by what rank 0 has."""
         for tensor in self._shared.all():
-            sent = tensor.to(self._wire)
-            self.group.broadcast(sent)
-            tensor.copy_(sent)
+            for part in torch.split(tensor if tensor.ndim else tensor[None], SLAB):
+                sent = part.to(self._wire).contiguous()
+                self.group.broadcast(sent)
+                part.copy_(sent)
 
     def _reports(self, report: Report) -> _Outcome:
         self.group.wait_for_all()

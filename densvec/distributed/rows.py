@@ -32,7 +32,7 @@ def rows_of(
     native = all(
         table.device.type == "cpu"
         and table.dtype == torch.float32
-        and table.is_contiguous()
+        and _has_whole_rows(table)
         and rule in NATIVE_RULES
         for table, rule in tables
     )
@@ -51,7 +51,8 @@ class Rows:
     Parameters
     ----------
     tables : sequence of (Tensor, Rule)
-        The tables, live, with what combines changes of ranks to some of their rows.
+        The tables, live, with what combines changes of ranks to some of their rows. Rows may lie further apart
+        than they are long.
     wire : device
         Where messages are.
     travelled : Tensor, optional
@@ -64,7 +65,7 @@ class Rows:
     ) -> None:
         self._tables = [table.view(len(table), -1) for table, _ in tables]
         self._rules = [rule for _, rule in tables]
-        self._bases = [table.clone() for table in self._tables]
+        self._bases = [table.clone(memory_format=torch.contiguous_format) for table in self._tables]
         self._widths = [table.shape[1] for table in self._tables]
         self._travelled = travelled
         self._wire = wire
@@ -170,6 +171,12 @@ class NativeRows(Rows):
         for table, base, column in self._arrays():
             for (i, j), of_all in _cut(_halves(change), parts):
                 _changes.settle(table[i:j], base[i:j], of_all, column)
+
+
+def _has_whole_rows(table: Tensor) -> bool:
+    """Return whether the numbers of each row lie together."""
+    flat = table.view(len(table), -1)
+    return flat.shape[1] == 1 or flat.stride(1) == 1
 
 
 def _halves(message: Tensor) -> Any:

@@ -1,7 +1,8 @@
 """What ranks change of a table's rows: taken, combined and added in one pass each, as halves that are sent.
 
-A message has a row for each row exchanged, and in it the columns of all tables side by side. Nothing here
-holds the GIL: training goes on meanwhile.
+A message has a row for each row exchanged, and in it the columns of all tables side by side. The numbers of a
+table's row lie together, but its rows may lie further apart than they are long. Nothing here holds the GIL:
+training goes on meanwhile.
 """
 
 from libc.math cimport expm1
@@ -20,30 +21,30 @@ cdef extern from "_changes.h" nogil:
     void add_rows(float* into, const float* rows, Py_ssize_t count, Py_ssize_t n, bint mean)
 
 
-def take(const float[:, ::1] table, const float[:, ::1] base, uint16_t[:, ::1] into, Py_ssize_t column):
+def take(const float[:, :] table, const float[:, :] base, uint16_t[:, ::1] into, Py_ssize_t column):
     """Write table - base into the columns of a message from `column` on."""
     cdef Py_ssize_t i, n = table.shape[1]
-    check(table.shape, base.shape, into.shape, column)
+    check(table, base, into.shape, column)
     with nogil:
         for i in range(table.shape[0]):
             take_change(&into[i, column], &table[i, 0], &base[i, 0], n)
 
 
-def add(float[:, ::1] table, float[:, ::1] base, const uint16_t[:, ::1] change, const uint16_t[:, ::1] own,
+def add(float[:, :] table, float[:, :] base, const uint16_t[:, ::1] change, const uint16_t[:, ::1] own,
         Py_ssize_t column):
     """Add the change of all to the base, and to the table what it has more than this rank's own."""
     cdef Py_ssize_t i, n = table.shape[1]
-    check(table.shape, base.shape, change.shape, column)
-    check(table.shape, base.shape, own.shape, column)
+    check(table, base, change.shape, column)
+    check(table, base, own.shape, column)
     with nogil:
         for i in range(table.shape[0]):
             add_change(&table[i, 0], &base[i, 0], &change[i, column], &own[i, column], n)
 
 
-def settle(float[:, ::1] table, float[:, ::1] base, const uint16_t[:, ::1] change, Py_ssize_t column):
+def settle(float[:, :] table, float[:, :] base, const uint16_t[:, ::1] change, Py_ssize_t column):
     """Add the change of all to the base, and make the table equal to it."""
     cdef Py_ssize_t i, n = table.shape[1]
-    check(table.shape, base.shape, change.shape, column)
+    check(table, base, change.shape, column)
     with nogil:
         for i in range(table.shape[0]):
             settle_change(&table[i, 0], &base[i, 0], &change[i, column], n)
@@ -103,9 +104,12 @@ cdef void combine_tree(float* parts, Py_ssize_t count, Py_ssize_t n) noexcept no
         count = (count + 1) // 2
 
 
-cdef int check(const Py_ssize_t* table, const Py_ssize_t* base, const Py_ssize_t* message,
+cdef int check(const float[:, :] table, const float[:, :] base, const Py_ssize_t* message,
                Py_ssize_t column) except -1:
-    if base[0] != table[0] or base[1] != table[1] or message[0] != table[0] or column < 0 \
-            or column + table[1] > message[1]:
+    cdef Py_ssize_t rows = table.shape[0], width = table.shape[1]
+    if base.shape[0] != rows or base.shape[1] != width or message[0] != rows or column < 0 \
+            or column + width > message[1]:
         raise ValueError("the arrays do not fit each other: (rows, width), (rows, width), (rows, columns)")
+    if width > 1 and (table.strides[1] != sizeof(float) or base.strides[1] != sizeof(float)):
+        raise ValueError("the numbers of a row do not lie together")
     return 0

@@ -1,9 +1,10 @@
-"""Which tables a round exchanges."""
+"""Which tables a round exchanges, and that rows may lie apart."""
 
 import torch
 
-from densvec.distributed.combine import adasum, total
+from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import ENCODER_ROUNDS, Exchange, Report, Shared
+from tests.distributed.ranks import run_ranks
 
 
 class Alone:
@@ -56,3 +57,50 @@ def test_densities_are_exchanged_in_every_round_and_the_encoder_in_some():
     exchange.close()
     for tensor, old in zip(shared.all(), before, strict=True):  # what is alone stays what it was
         torch.testing.assert_close(tensor, old * 1.5 ** (ENCODER_ROUNDS + 1), rtol=1e-2, atol=0)
+
+
+def rounds_of_random_training(apart):
+    """Return what the tables of this rank are after following rank 0, two rounds and a full one."""
+    from densvec import distributed
+    from densvec.distributed import exchange as module
+    from densvec.distributed.group import connect
+
+    distributed.init(timeout=60)
+    module.SLAB = 4  # several parts
+    group = connect()
+    whole = torch.full((9, 16), 7.0) if apart else None
+    means, log_variances = (
+        (torch.empty(9, 5), torch.empty(9, 1)) if whole is None else (whole[:, :5], whole[:, 5:6])
+    )
+    generator = torch.Generator().manual_seed(group.rank)
+    for table in (means, log_variances):
+        table.copy_(torch.randn(table.shape, generator=generator))
+    shared = Shared([(means, adasum), (log_variances, mean_of_changed)], [], [], [], torch.zeros(9))
+    exchange = Exchange(group, shared, first_band=4)
+
+    def train():
+        for table in (means, log_variances):
+            table += 0.1 * torch.randn(table.shape, generator=generator)
+        shared.travelled.add_(0.1)
+
+    if group.is_main:
+        train()
+    exchange.follow(Report([]), None)
+    for _ in range(2):
+        train()
+        exchange.start(Report([]))
+        train()
+        exchange.take()
+    exchange.full(Report([]), None)
+    exchange.close()
+    between = None if whole is None else whole[:, 6:].unique().tolist()
+    return means.tolist(), log_variances.tolist(), between
+
+
+def test_ranks_whose_rows_lie_apart_end_as_others_do():
+    first, second = run_ranks(rounds_of_random_training, 2, False)
+    assert first == second
+    assert isinstance(first[0], list), first
+    apart = run_ranks(rounds_of_random_training, 2, True)
+    assert [result[:2] for result in apart] == [first[:2]] * 2
+    assert [result[2] for result in apart] == [[7.0]] * 2

@@ -24,6 +24,22 @@ def tables(dtype=torch.float32, seed=1):
     ]
 
 
+def padded(plain):
+    """Return the same numbers as views of one table, whose rows are further apart than each view's are long."""
+    width = sum(table[0].numel() for table, _ in plain)
+    whole = torch.full((31, width + 4), 99.0, dtype=plain[0][0].dtype)
+    views, column = [], 0
+    for table, rule in plain:
+        view = whole[:, column : column + table[0].numel()]
+        views.append((view if table.ndim > 1 else view[:, 0], rule))
+        views[-1][0].copy_(table)
+        column += table[0].numel()
+    return views
+
+
+LAYOUTS = pytest.mark.parametrize("laid", [list, padded])
+
+
 def train(rows, seed, scale=0.1):
     """Change some rows of some tables."""
     generator = torch.Generator().manual_seed(seed)
@@ -32,8 +48,8 @@ def train(rows, seed, scale=0.1):
         table += change * (torch.rand(len(table), 1, generator=generator) < 0.7)
 
 
-def ranks(kind, count, dtype=torch.float32, travels=False):
-    made = [kind(tables(dtype), CPU, torch.zeros(31) if travels else None) for _ in range(count)]
+def ranks(kind, count, dtype=torch.float32, travels=False, laid=list):
+    made = [kind(laid(tables(dtype)), CPU, torch.zeros(31) if travels else None) for _ in range(count)]
     for seed, rows in enumerate(made):
         train(rows, seed)
         if travels:
@@ -54,14 +70,17 @@ def exchange(made, parts, settle=False):
 
 def test_tables_of_the_cpu_in_single_precision_are_exchanged_by_native_code():
     assert type(rows_of(tables(), CPU)) is NativeRows
+    assert type(rows_of(padded(tables()), CPU)) is NativeRows
+    assert type(rows_of([(torch.zeros(2, 3).T, adasum)], CPU)) is Rows  # rows in pieces
     assert type(rows_of(tables(torch.float64), CPU)) is Rows
     assert type(rows_of([(torch.zeros(3, 2), lambda changes: changes[0])], CPU)) is Rows
 
 
+@LAYOUTS
 @pytest.mark.parametrize("travels", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
-def test_native_code_gives_what_pytorch_gives(count, travels):
-    by_torch, native = (ranks(kind, count, travels=travels) for kind in (Rows, NativeRows))
+def test_native_code_gives_what_pytorch_gives(count, travels, laid):
+    by_torch, native = (ranks(kind, count, travels=travels, laid=laid) for kind in (Rows, NativeRows))
     for _ in range(2):
         sent, combined = exchange(by_torch, PARTS)
         sent_natively, combined_natively = exchange(native, PARTS)
@@ -71,7 +90,21 @@ def test_native_code_gives_what_pytorch_gives(count, travels):
         for a, b in zip(native, by_torch, strict=True):
             for table, expected in zip(a._tables, b._tables, strict=True):
                 torch.testing.assert_close(table, expected, rtol=1e-2, atol=4e-3)
-        by_torch, native = (ranks(kind, count, travels=travels) for kind in (Rows, NativeRows))
+        by_torch, native = (ranks(kind, count, travels=travels, laid=laid) for kind in (Rows, NativeRows))
+
+
+@pytest.mark.parametrize("kind", [Rows, NativeRows])
+@pytest.mark.parametrize("settle", [False, True])
+def test_rows_that_lie_apart_come_to_the_same_and_what_is_between_them_stays(kind, settle):
+    plain, made = (ranks(kind, 3, travels=True, laid=laid) for laid in (list, padded))
+    for _ in range(2):
+        sent, combined = exchange(plain, PARTS, settle)
+        sent_apart, combined_apart = exchange(made, PARTS, settle)
+        assert all(map(torch.equal, sent, sent_apart))
+        assert torch.equal(combined, combined_apart)
+        for rows, apart in zip(plain, made, strict=True):
+            assert all(map(torch.equal, rows._tables, apart._tables))
+            assert (apart._tables[0]._base[:, -4:] == 99).all()
 
 
 @pytest.mark.parametrize("kind", [Rows, NativeRows])
@@ -90,9 +123,10 @@ def test_only_the_first_table_is_combined_by_how_far_it_was_drawn_and_that_begin
         assert made[0]._travelled[row] == (0 if exchanged else before[row])
 
 
+@LAYOUTS
 @pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_only_the_rows_exchanged_change(kind):
-    made = ranks(kind, 2)
+def test_only_the_rows_exchanged_change(kind, laid):
+    made = ranks(kind, 2, laid=laid)
     before = [table.clone() for table in made[0]._tables]
     exchange(made, PARTS)
     for table, then in zip(made[0]._tables, before, strict=True):
@@ -113,18 +147,20 @@ def test_what_rounding_leaves_is_sent_with_the_next_change(kind):
             torch.testing.assert_close(table, there, rtol=1e-6, atol=1e-6)
 
 
+@LAYOUTS
 @pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_settled_ranks_are_equal_and_have_nothing_to_send(kind):
-    made = ranks(kind, 3)
+def test_settled_ranks_are_equal_and_have_nothing_to_send(kind, laid):
+    made = ranks(kind, 3, laid=laid)
     exchange(made, [(0, 31)], settle=True)
     for rows in made[1:]:
         assert all(torch.equal(a, b) for a, b in zip(rows._tables, made[0]._tables, strict=True))
     assert not any(rows.changed([(0, 31)]).any() for rows in made)
 
 
+@LAYOUTS
 @pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_what_is_trained_while_a_round_is_under_way_stays(kind):
-    made = ranks(kind, 2)
+def test_what_is_trained_while_a_round_is_under_way_stays(kind, laid):
+    made = ranks(kind, 2, laid=laid)
     sent = [rows.changed([(0, 31)], 2) for rows in made]
     combined = made[0].combined(torch.stack(sent))
     without = [table.clone() for table in made[0]._tables]
@@ -174,6 +210,8 @@ def test_arrays_that_do_not_fit_are_refused():
         _changes.add(table, table.copy(), message, message[:2], 0)
     with pytest.raises(ValueError, match="do not fit"):
         _changes.settle(table, table.copy(), message, -1)
+    with pytest.raises(ValueError, match="do not lie together"):
+        _changes.take(np.zeros((4, 3), np.float32).T, table, message, 0)
     with pytest.raises(ValueError, match="do not fit"):
         _changes.combine(np.zeros((2, 3, 6), np.uint16), message, 4, 3, "sum")
     with pytest.raises(ValueError, match="rule='median'"):
