@@ -28,7 +28,7 @@ cdef inline int list_coming(Step* step, int i) noexcept nogil:  # OUT: scratch.c
 
 
 cdef inline void list_rows(Step* step, int i) noexcept nogil:  # OUT: step.rows, scratch.rows
-    """List the words that centre i is compared with: its negatives, from a new block on its positives, itself.
+    """List the words that centre i is compared with: negatives, in a new block positives, itself.
 
     The loops take whole blocks: one that had both kinds would wait for what was written of either.
     """
@@ -113,8 +113,9 @@ cdef inline void move_diagonal(Step* step, int first, int last, const Descent* d
             )
 
 
-cdef inline int list_active(Step* step, int first, int last, int active) noexcept nogil:  # OUT: scratch.active
-    """List those of the rows first..last-1 that have a share behind the first `active`; return how many are."""
+cdef inline int list_active(Step* step, int first, int last, int active) noexcept nogil:
+    """Add to the active ones those of the rows first..last-1 that have a share; return how many there are."""
+    # OUT: scratch.active
     cdef int k
     listed, shares = step.scratch.active, step.scratch.shares
     for k in range(first, last):
@@ -174,11 +175,11 @@ cdef inline void move_spherical(Step* step, const Descent* descent, REAL* covere
     loops.plan_moves(sums, s.gains, s.steps, s.moves, s.shares, s.precisions, s.distances, q.variance[0],
                      descent, D, last)
     if step.optimiser.travelled != NULL:
-        travel(step, 0, negatives)
         travel(step, first, last)
+        travel(step, 0, negatives)
     s.steepness[0] = sums[1]
     q.d_log_variance[0] += sums[0] * D * q.variance[0] / 2
-    active = list_active(step, first, last, list_active(step, 0, negatives, 0))
+    active = list_active(step, 0, negatives, list_active(step, first, last, 0))
     if step.trains:
         cover(step, covered)
     else:
@@ -187,8 +188,8 @@ cdef inline void move_spherical(Step* step, const Descent* descent, REAL* covere
             changed[k] = into.means + rows[k] * into.mean_row
     loops.pull_rows(changed, q.d_mean, s.addresses, q.mean, s.gains, s.steps, s.active, active, D, step.whole)
     # After the means: a row whose end was just written singly could not be read as a vector at once.
-    move_log_variances(step, 0, negatives, descent.low, descent.high)
     move_log_variances(step, first, last, descent.low, descent.high)
+    move_log_variances(step, 0, negatives, descent.low, descent.high)
 
 
 cdef inline void move_prior(Step* step) noexcept nogil:
@@ -207,8 +208,8 @@ cdef inline void move_prior(Step* step) noexcept nogil:
     s.steps[k] = by.mean_rate * gain / (1 + by.damping * strength)
     if step.optimiser.travelled != NULL:
         travel(step, k, k + 1)
-    step.loops.pull(into.means + row * into.mean_row, q.d_mean, step.tables.means + row * step.tables.mean_row,
-                    q.mean, gain, s.steps[k], D)
+    step.loops.pull(into.means + row * into.mean_row, q.d_mean,
+                    step.tables.means + row * step.tables.mean_row, q.mean, gain, s.steps[k], D)
 
 
 cdef inline void move_centre(Step* step) noexcept nogil:

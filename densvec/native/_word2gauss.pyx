@@ -196,8 +196,8 @@ cdef void run(Step* step) noexcept nogil:
         count = list_targets(windows, i, s.targets)
         compare(step, windows.tokens[i], count)
         positives = positive_count(windows, i)
-        hinge = hinge_of(step.loops, windows, i, step.margin, s.costs, s.costs + positives, s.weights, s.shares,
-                         s.shares + positives, False)
+        hinge = hinge_of(step.loops, windows, i, step.margin, s.costs, s.costs + positives, s.weights,
+                         s.shares, s.shares + positives, False)
         step.totals.centres += 1
         if not isfinite(hinge):  # a diverging run must not write into the tables; this loss stops it
             step.totals.hinge = INFINITY

@@ -1,7 +1,7 @@
 """Spherical densities as the native kernel trains them fastest: each word's in a row of whole cache lines.
 
-A mean and its log-variance lie side by side there. A row then takes as few lines as can be, no vector lies across two of
-them, and two workers that train different words never write the same one.
+A mean and its log-variance lie side by side there. A row then takes as few lines as can be, no vector lies across
+two of them, and two workers that train different words never write the same one.
 """
 
 from __future__ import annotations
