@@ -14,16 +14,17 @@ from densvec.native._windows cimport hinge_of, negative_count, negatives_of, pos
 
 cdef inline int list_coming(Step* step, int i) noexcept nogil:  # OUT: scratch.coming
     """List the means that centre i needs and the centre before it does not; return how many they are."""
-    cdef int count, k
-    cdef size_t row
-    s, windows, tables = step.scratch, &step.windows, &step.tables
-    negatives, coming = negatives_of(windows, i), s.coming
-    count = negative_count(windows, i)
-    for k in range(count + 1):
-        row = negatives[k] if k < count else windows.tokens[windows.right[i]]
-        coming[k] = tables.means + row * tables.mean_row
-        if not step.side_by_side:
-            prefetch_row(tables.log_variances + row * tables.log_variance_row, step.spread * sizeof(REAL))
+    cdef int k, count = negative_count(&step.windows, i)
+    cdef size_t mean_row = step.tables.mean_row
+    windows, tables, coming = &step.windows, &step.tables, step.scratch.coming
+    negatives, means = negatives_of(windows, i), tables.means
+    for k in range(count):
+        coming[k] = means + negatives[k] * mean_row
+    coming[count] = means + windows.tokens[windows.right[i]] * mean_row
+    if not step.side_by_side:
+        for k in range(count):
+            prefetch_row(tables.log_variances + negatives[k] * tables.log_variance_row,
+                         step.spread * sizeof(REAL))
     return count + 1
 
 
