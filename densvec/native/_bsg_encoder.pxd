@@ -145,7 +145,7 @@ cdef inline void encode(Step* step) noexcept nogil:
     memcpy(s.biases, weights[MEAN_BIAS], D * sizeof(REAL))
     if not step.narrows:
         memcpy(s.biases + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
-    multiply(step.loops, False, last - first, outputs, H, s.hidden, units, s.heads, outputs, s.posteriors,
+    multiply(step.loops, False, last - first, D + spread, H, s.hidden, units, s.heads, outputs, s.posteriors,
              outputs, s.biases)
     if step.narrows:
         narrow_posteriors(step)
@@ -211,7 +211,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
     loops, s, windows, d_weights = step.loops, step.scratch, &step.windows, step.scratch.d_weights
 
     # The heads; hidden becomes its gradient
-    multiply(loops, True, H, outputs, tile, s.hidden, units, s.d_posteriors, outputs, s.d_heads, outputs)
+    multiply(loops, True, H, D + spread, tile, s.hidden, units, s.d_posteriors, outputs, s.d_heads, outputs)
     memset(d_weights[MEAN_BIAS], 0, D * sizeof(REAL))
     memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
     for i in range(tile):
