@@ -41,9 +41,10 @@ class Spherical:
         self.kl = self.stretch + 0.5 * size * (log_variance - (self.log_variance + 1))
 
     def pulls(self, shares: Tensor) -> tuple[Tensor, Tensor]:
-        """Return Σ share/v_p and Σ share·μ_p/v_p over the targets of each posterior: (n, 1|D), (n, D)."""
+        """Return Σ share/v_p and Σ share·(μ_q - μ_p)/v_p over the targets of each posterior: (n, 1|D), (n, D)."""
         gains = shares * self.precision
-        return gains.sum(1, keepdim=True), self.words.sums_by_row(self.means, gains)
+        total = gains.sum(1, keepdim=True)
+        return total, self.words.sums_by_row(self.means, gains.neg_()).addcmul_(self.mean, total)
 
     def steepness(self, shares: Tensor) -> Tensor:
         """Return Σ |share|/v_p over the targets of each posterior: (n, 1|D)."""
@@ -81,9 +82,9 @@ class Diagonal:
         self.kl = self.stretch + 0.5 * (self.words.of_uses(self.log_variances.sum(1)) - of_posterior)
 
     def pulls(self, shares: Tensor) -> tuple[Tensor, Tensor]:
-        """Return Σ share/v_p and Σ share·μ_p/v_p over the targets of each posterior."""
+        """Return Σ share/v_p and Σ share·(μ_q - μ_p)/v_p over the targets of each posterior."""
         precision, weighted = self.words.sums_by_row(self.of_word, shares).chunk(2, 1)
-        return precision, weighted
+        return precision, self.mean * precision - weighted
 
     def steepness(self, shares: Tensor) -> Tensor:
         """Return Σ |share|/v_p over the targets of each posterior."""

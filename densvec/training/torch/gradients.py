@@ -57,13 +57,11 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
 
     # ∂/∂μ_q of Σ shares · KL is Σ shares · (μ_q - μ_p)/v_p
     width, variance = rows.log_variances.shape[1], posteriors.log_variance.exp()
-    precision, weighted = contrast.pulls(shares)
-    by_contrast = (posteriors.mean * precision).sub_(weighted)
+    precision, by_contrast = contrast.pulls(shares)
     prior_precision = (-rows.prior_log_variances).exp()
     prior_share = model.objective.kl_weight * windows.trained[:, None].to(shares.dtype)
-    shift = posteriors.mean - rows.prior_means
-    by_prior = (prior_share * prior_precision) * shift
-    d_mean = by_contrast + by_prior
+    prior_pull, shift = prior_share * prior_precision, posteriors.shift
+    d_mean = torch.addcmul(by_contrast, prior_pull, shift)
 
     square = squared_lengths(shift)[:, None] / shift.shape[1] if width == 1 else shift.square()
     # A narrowing posterior's variance goes with its prior's: only the shift says how wide that must be.
@@ -72,7 +70,7 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
     if model.residual:  # the posterior takes its prior's mean along: KL[q‖prior] does not change by that
         priors = Priors(by_contrast, slopes, prior_share, contrast.steepness(shares))
     else:
-        priors = Priors(-by_prior, slopes, prior_share, torch.zeros_like(slopes))
+        priors = Priors(-prior_pull * shift, slopes, prior_share, torch.zeros_like(slopes))
 
     if model.reading.narrowing:
         assert beyond is not None
@@ -81,7 +79,7 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
         assert posteriors.free is not None
         total = shares.sum(1, keepdim=True) + prior_share
         d_head = (
-            rows.fisher * (variance * (precision + prior_share * prior_precision) - total) * posteriors.free
+            rows.fisher * (variance * (precision + prior_pull) - total) * posteriors.free
         )
     embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head, beyond)
     return Step(windows, rows, contrast, losses, Gradients(shares, priors, embeddings, weights))

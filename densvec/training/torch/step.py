@@ -70,6 +70,7 @@ class Posteriors(NamedTuple):
     """The posteriors of n centres, and what they were made of."""
 
     mean: Tensor  # (n, D)
+    shift: Tensor  # (n, D) of the mean from the prior's
     log_variance: Tensor  # (n, 1|D)
     active: Tensor  # (n, S, H) hidden units of each context word
     weights: Tensor  # (n, S) of the context words in the sum
@@ -138,9 +139,11 @@ class Model:
         active = active.add_(from_centre[:, None]).relu_()  # in place: it is large
         weights, scale = self._reading_weights(windows, inputs.dtype)
         hidden = (weights[:, None] @ active)[:, 0].to(inputs.dtype)
-        mean = (hidden @ tables.mean_head).to(inputs.dtype) + tables.mean_bias
+        found = (hidden @ tables.mean_head).to(inputs.dtype) + tables.mean_bias
         if self.residual:
-            mean = mean + rows.prior_means
+            mean, shift = found + rows.prior_means, found
+        else:
+            mean, shift = found, found - rows.prior_means
         # given, not learnt: a prior that its posterior's hinge could widen would widen without end
         prior = rows.prior_log_variances.detach()
         made_of = active, weights, scale, hidden
@@ -149,12 +152,12 @@ class Model:
             told = (hidden.detach() @ tables.variance_head.abs()).to(inputs.dtype) / scale
             gain = told / (1 + told / MOST_NARROWING)
             log_variance = (prior - gain.detach().log1p()).clamp(*LOG_VARIANCE_BOUNDS)
-            return Posteriors(mean, log_variance, *made_of, None, told, gain)
+            return Posteriors(mean, shift, log_variance, *made_of, None, told, gain)
         log_variance = (hidden @ tables.variance_head).to(inputs.dtype) + tables.variance_bias
         if self.residual:
             log_variance = log_variance + prior
         bounded = log_variance.clamp(*LOG_VARIANCE_BOUNDS)
-        return Posteriors(mean, bounded, *made_of, bounded == log_variance, None, None)
+        return Posteriors(mean, shift, bounded, *made_of, bounded == log_variance, None, None)
 
     def _reading_weights(self, windows: Windows, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """Return the weight of each place in its centre's sum, 0 for none, and each centre's scale; see `Reading`."""

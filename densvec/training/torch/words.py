@@ -137,7 +137,9 @@ def distinct(uses: Tensor, count: int) -> Words:
     numbers = torch.empty_like(order).scatter_(0, order, number)
     ids = ids.index_select(0, starts.clamp(max=len(order) - 1)).long()
     numbers = numbers.view(len(uses), -1)
-    rows = order.div(numbers.shape[1], rounding_mode="floor")
+    count_of_rows, width = numbers.shape
+    rows = torch.arange(count_of_rows, device=uses.device)[:, None].expand(-1, width).flatten()
+    rows = rows.index_select(0, order)  # faster than dividing by the width
     return Words(ids, numbers, order, rows, starts)
 
 
