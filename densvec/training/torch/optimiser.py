@@ -134,11 +134,7 @@ class Optimiser:
             *self._embeddings(step, pace, rates.embedding),
             *moments,
         ]
-        # Squares would overflow long before a sum of what was and what is added does.
-        sizes_of = [torch.linalg.vector_norm(change.after) for change in changes]
-        finite = (
-            torch.stack([*sizes_of, torch.linalg.vector_norm(weights), step.losses.loss]).sum().isfinite()
-        )
+        finite = self._is_finite(step, weights, changes)
         if is_known(finite) and not finite:
             return finite
         for change in changes:
@@ -146,6 +142,17 @@ class Optimiser:
         self._write_weights(weights, finite)
         self.steps.add_((finite * pace.tiles).long())
         return finite
+
+    def _is_finite(self, step: Step, weights: Tensor, changes: list[_Change]) -> Tensor:
+        """Return whether all changes are finite.
+
+        Means and embeddings, which are many, have squares elsewhere that overflow long before they do: in the
+        stretches of densities, and in what is added to the embeddings' mean squares.
+        """
+        many = {id(self.tables.means), id(self.tables.embeddings)}
+        parts = [weights, *(change.after for change in changes if id(change.table) not in many)]
+        sizes_of = [torch.linalg.vector_norm(part) for part in parts]
+        return torch.stack([*sizes_of, step.contrast.stretch.sum(), step.losses.loss]).sum().isfinite()
 
     def _densities(self, step: Step, sums: Sums, centres: Tensor, rates: StepRates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
