@@ -157,12 +157,13 @@ class Optimiser:
     def _densities(self, step: Step, sums: Sums, centres: Tensor, rates: StepRates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
 
-        Means: SGD with an implicit denominator; at any rate a mean moves at most onto the posteriors that pull it.
-        Log-variances: a natural step, with the means' denominator, for the curvature in these coordinates is Σ|share|.
+        Means: SGD, as if the posteriors drew one after the other: each would take a mean some share of the way to it,
+        and all of them take it 1 - exp(-sum of shares), never beyond.
+        Log-variances: a natural step, held back likewise, for the curvature in these coordinates is Σ|share|.
         """
         rows, ids = step.rows, step.windows.words.ids
         curvature = sums.strength * (-rows.log_variances).exp() + sums.steepness
-        means = sums.means.mul_(-rates.mean / (1 + rates.mean * curvature))
+        means = sums.means.mul_(-rates.mean * _held_back(rates.mean * curvature))
 
         stretch, log_variance = self.typical.unbind()
         pull = (sums.met - sums.company) * stretch + sums.met * SHRINKAGE * (
@@ -171,7 +172,7 @@ class Optimiser:
         damping = (
             torch.maximum(rates.log_variance, rates.contrast) * sums.strength + rates.coverage * sums.met
         )
-        moved = (sums.slopes + rates.coverage * pull) / (1 + damping)
+        moved = (sums.slopes + rates.coverage * pull) * _held_back(damping)
         moved = moved.clamp(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
         log_variances = (rows.log_variances - moved).clamp(*PRIOR_LOG_VARIANCE_BOUNDS)
 
@@ -226,3 +227,8 @@ class Optimiser:
             part = weights[start : start + table.numel()].view(table.shape)
             _Change(table, part).make(finite)
             start += table.numel()
+
+
+def _held_back(shares: Tensor) -> Tensor:
+    """Return (1 - exp(-x)) / x: how much of a sum of shares x of a way is left if they are gone one after the other."""
+    return torch.where(shares > 0, -torch.expm1(-shares) / shares, 1)
