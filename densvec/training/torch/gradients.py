@@ -117,7 +117,8 @@ def _encoder(
     d_hidden = d_mean @ tables.mean_head.t()
     if model.reading.narrowing:
         assert beyond is not None
-        read = (hidden / posteriors.scale).index_select(0, beyond.rows)
+        scale = posteriors.scale.expand(len(hidden), 1).index_select(0, beyond.rows)
+        read = hidden.index_select(0, beyond.rows) / scale
         d_variance_head = (read.t() @ d_head) * tables.variance_head.sign()
         d_variance_bias = torch.zeros_like(tables.variance_bias)
     else:
@@ -129,7 +130,7 @@ def _encoder(
     d_context = windows.texts.sums_but_last(d_active.flatten(0, 1).to(dtype), posteriors.weights)
     d_centre = windows.centres.sums_by_word((posteriors.weights[:, None] @ d_active)[:, 0].to(dtype))
     d_inputs = (d_context @ tables.context_layer.t()).to(dtype)
-    there = torch.searchsorted(windows.texts.ids, windows.centres.ids)
+    there = windows.texts.in_last_uses(windows.centres)
     d_inputs.index_add_(0, there, (d_centre @ tables.centre_layer.t()).to(dtype))
     return d_inputs, [
         inputs.t() @ d_context,

@@ -51,13 +51,14 @@ class Rows(NamedTuple):
         """Look them up."""
         means, log_variances = (table.index_select(0, windows.words.ids) for table in tables[:2])
         priors = windows.words.numbers[:, -1]
+        embeddings = tables.embeddings.index_select(0, windows.texts.ids)
         return cls(
             means,
             log_variances,
             means.index_select(0, priors),
             log_variances.index_select(0, priors),
-            tables.embeddings.index_select(0, windows.texts.ids),
-            tables.embeddings.index_select(0, windows.centres.ids),
+            embeddings,
+            embeddings.index_select(0, windows.texts.in_last_uses(windows.centres)),
         )
 
     @property

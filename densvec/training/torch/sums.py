@@ -43,7 +43,7 @@ def add_up(step: Step, own: Tensor, by_contrast: Tensor, coverage: Tensor, compa
     slopes = by_contrast * total - contrast.stretches_of_words(weights, weight) / rows.fisher
 
     # what the centres do to their own priors
-    there = torch.searchsorted(words.ids, windows.centres.ids)
+    there = words.in_last_uses(windows.centres)
     means = means.index_add_(0, there, windows.centres.sums_by_word(priors.means))
     parts = (priors.log_variances * own, priors.shares, priors.steepness)
     rest = torch.cat((slopes, strength, torch.zeros_like(slopes)), 1).index_add_(

@@ -35,6 +35,11 @@ class Words(NamedTuple):
         """Return how many uses each word has: (U,)."""
         return torch.diff(self.starts, append=self.starts.new_full((1,), len(self.order)))
 
+    def in_last_uses(self, others: Words) -> Tensor:
+        """Return the word here of each word there, which are those of the same rows' last uses: (U of the others,)."""
+        rows = others.rows.index_select(0, others.starts.clamp(max=len(others.rows) - 1))
+        return self.numbers[:, -1].index_select(0, rows)
+
     def of_uses(self, of_words: Tensor) -> Tensor:
         """Return the number of each use's word, of (U,): (n, C)."""
         return of_words.index_select(0, self.numbers.flatten()).view(self.numbers.shape)
@@ -129,11 +134,11 @@ def distinct(uses: Tensor, count: int) -> Words:
     first = F.pad(ids[1:] != ids[:-1], (1, 0), value=True)
     number = first.cumsum(0).sub_(1)
     if is_known(number):
-        count = int(number[-1]) + 1
-    # Each word's first use writes where it stands, and all others behind the end.
-    starts = order.new_full((count + 1,), len(order)).scatter_(
-        0, torch.where(first, number, count), torch.arange(len(order), device=uses.device)
-    )[:count]
+        starts = first.nonzero().flatten()
+    else:  # Each word's first use writes where it stands, and all others behind the end.
+        starts = order.new_full((count + 1,), len(order)).scatter_(
+            0, torch.where(first, number, count), torch.arange(len(order), device=uses.device)
+        )[:count]
     numbers = torch.empty_like(order).scatter_(0, order, number)
     ids = ids.index_select(0, starts.clamp(max=len(order) - 1)).long()
     numbers = numbers.view(len(uses), -1)
