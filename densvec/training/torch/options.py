@@ -23,7 +23,7 @@ class Options:
         CPU, and 100,000 words elsewhere.
     batch_centres : int, optional
         Centres of one update, at most: there are more updates in a batch than words in a window. None is 3,200 on a
-        device, and on a CPU as many as leave 128 updates in an epoch, from 512 to 3,200.
+        device, and on a CPU as many as leave 128 updates in an epoch, from 512 to 6,400.
 
     Examples
     --------

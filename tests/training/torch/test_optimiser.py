@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch.backend import TorchBackend
+from densvec.training.torch.optimiser import _held_back
 from tests.training.cases import SENTENCES, arrays_of, make_chunk, make_wv
 
 
@@ -45,3 +47,13 @@ def test_rows_of_frequent_words_do_not_overshoot():
     assert losses[-1] < losses[0]
     assert np.abs(wv.log_variances).max() < 5
     assert np.abs(wv.vectors).max() < 50
+
+
+@pytest.mark.parametrize("total", [0.0, 1e-12, 0.01, 1.0, 5.0, 1e30])
+def test_many_steps_at_once_go_as_far_as_one_after_the_other(total):
+    """What is drawn by many small shares of what is left of its way."""
+    gone, count = 0.0, 100_000
+    for _ in range(count):
+        gone += min(total / count, 1) * (1 - gone)
+    at_once = total * float(_held_back(torch.tensor(total, dtype=torch.float64)))
+    assert at_once == pytest.approx(gone, rel=1e-4)
