@@ -54,7 +54,9 @@ def main(corpus, sizes, epochs, seed, data=None):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", help="a text file, one sentence per line")
-    parser.add_argument("--centres", type=int, nargs="+", default=[512, 3200, 6400, 10_000], help="of a minibatch")
+    parser.add_argument(
+        "--centres", type=int, nargs="+", default=[512, 3200, 6400, 10_000], help="of a minibatch"
+    )
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", help="a directory of benchmarks, as `densvec evaluate` takes it")

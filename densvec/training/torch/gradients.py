@@ -78,9 +78,7 @@ def differentiate(model: Model, tables: Tables, windows: Windows, beyond: Beyond
     else:
         assert posteriors.free is not None
         total = shares.sum(1, keepdim=True) + prior_share
-        d_head = (
-            rows.fisher * (variance * (precision + prior_pull) - total) * posteriors.free
-        )
+        d_head = rows.fisher * (variance * (precision + prior_pull) - total) * posteriors.free
     embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head, beyond)
     return Step(windows, rows, contrast, losses, Gradients(shares, priors, embeddings, weights))
 

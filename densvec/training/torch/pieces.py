@@ -46,8 +46,8 @@ class Pieces(NamedTuple):
             centres, words = min(max(round(kept / UPDATES), LEAST_CENTRES), BATCH_CENTRES["cpu"]), 0
             if centres > LEAST_CENTRES:
                 assert wv.encoder is not None
-                # No two windows of an update meet: words enough for the stride after the least possible one, even if the
-                # last chunk brings more than are needed.
+                # No two windows of an update meet: words enough for the stride after the least possible one, and some
+                # room for the last chunk, which brings more than are needed.
                 words = round((2 * wv.encoder.reading.window + 2) * centres * raw / kept)
         return cls(options.batch_centres or centres, options.batch_words or words)
 
