@@ -79,19 +79,24 @@ static void adasum_pair(float *into, const float *a, const float *b, ptrdiff_t n
 }
 
 static void scale_row(float *row, float by, ptrdiff_t n) {
+#pragma omp simd
     for (ptrdiff_t d = 0; d < n; d++) row[d] *= by;
 }
 
-/* The sum of rows, or their mean over those that are not 0, number by number. */
-static void add_rows(float *restrict into, const float *restrict rows, ptrdiff_t count, ptrdiff_t n, int mean) {
-    for (ptrdiff_t d = 0; d < n; d++) {
-        float sum = 0, changed = 0;
-        for (ptrdiff_t k = 0; k < count; k++) {
-            sum += rows[k * n + d];
-            changed += rows[k * n + d] != 0;
-        }
-        into[d] = mean && changed > 1 ? sum / changed : sum;
-    }
+static void add_row(float *restrict into, const uint16_t *restrict row, ptrdiff_t n) {
+#pragma omp simd
+    for (ptrdiff_t d = 0; d < n; d++) into[d] += unpacked(row[d]);
+}
+
+static void count_changed(float *restrict into, const uint16_t *restrict row, ptrdiff_t n) {
+#pragma omp simd
+    for (ptrdiff_t d = 0; d < n; d++) into[d] += (row[d] & 0x7fff) != 0;
+}
+
+/* sum / counts, where more than one has changed */
+static void divide_row(float *restrict sum, const float *restrict counts, ptrdiff_t n) {
+#pragma omp simd
+    for (ptrdiff_t d = 0; d < n; d++) sum[d] /= counts[d] > 1 ? counts[d] : 1;
 }
 
 #endif

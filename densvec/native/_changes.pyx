@@ -8,7 +8,7 @@ training goes on meanwhile.
 from libc.math cimport expm1
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 cdef extern from "_changes.h" nogil:
     void take_change(uint16_t* into, const float* table, const float* base, Py_ssize_t n)
@@ -18,7 +18,9 @@ cdef extern from "_changes.h" nogil:
     void pack_row(uint16_t* into, const float* row, Py_ssize_t n)
     void adasum_pair(float* into, const float* a, const float* b, Py_ssize_t n)
     void scale_row(float* row, float by, Py_ssize_t n)
-    void add_rows(float* into, const float* rows, Py_ssize_t count, Py_ssize_t n, bint mean)
+    void add_row(float* into, const uint16_t* row, Py_ssize_t n)
+    void count_changed(float* into, const uint16_t* row, Py_ssize_t n)
+    void divide_row(float* sum, const float* counts, Py_ssize_t n)
 
 
 def take(const float[:, :] table, const float[:, :] base, uint16_t[:, ::1] into, Py_ssize_t column):
@@ -64,20 +66,29 @@ def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t
     if (into.shape[0] != rows or into.shape[1] != changes.shape[2] or width < 1 or column < 0
             or column + width > into.shape[1] or not ranks):
         raise ValueError("the arrays do not fit each other: (ranks, rows, columns), (rows, columns)")
-    cdef float* parts = <float*> malloc((ranks + 1) * width * sizeof(float))
+    # the changes of all ranks; otherwise their sum, and how many of them there are
+    cdef float* parts = <float*> malloc((ranks if tree else 2) * width * sizeof(float))
     if parts == NULL:
         raise MemoryError
+    counts = parts + width
     with nogil:
         for i in range(rows):
-            for k in range(ranks):
-                unpack_row(parts + k * width, &changes[k, i, column], width)
             if tree:
+                for k in range(ranks):
+                    unpack_row(parts + k * width, &changes[k, i, column], width)
                 combine_tree(parts, ranks, width)
             else:
-                add_rows(parts + ranks * width, parts, ranks, width, mean)
+                unpack_row(parts, &changes[0, i, column], width)
+                for k in range(1, ranks):
+                    add_row(parts, &changes[k, i, column], width)
+            if mean:
+                memset(counts, 0, width * sizeof(float))
+                for k in range(ranks):
+                    count_changed(counts, &changes[k, i, column], width)
+                divide_row(parts, counts, width)
             if in_turn:
-                scale_row(parts + ranks * width, part_together(changes, i), width)
-            pack_row(&into[i, column], parts + (0 if tree else ranks * width), width)
+                scale_row(parts, part_together(changes, i), width)
+            pack_row(&into[i, column], parts, width)
     free(parts)
 
 
