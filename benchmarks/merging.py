@@ -3,7 +3,8 @@
 ``python -m benchmarks.merging CORPUS --data EVAL [--ranks 8] [--exchange-words 40000] [--common means]`` trains copies
 of a model's tables in turn, each on its own pieces of the text, exchanges their changes by the code that ranks of
 torchrun exchange them by, and prints a row of a table. Tables named by ``--common`` are not merged: all ranks train the
-same one. ``--held-out TEXT`` adds the loss on another text.
+same one, and with ``--common all`` one model, on their texts in turns. ``--held-out TEXT`` adds the loss on another
+text.
 """
 
 import argparse
@@ -122,9 +123,13 @@ def id_of(array):
     return array.__array_interface__["data"][0]
 
 
+#: What ``--common`` can name: tables, or all of the network's weights or of their moments.
+KINDS = ("means", "log_variances", "typical_word", "embeddings", "embedding_squares", "weights", "moments")
+
+
 def kind(name):
     """Return what a table is, as ``--common`` names it."""
-    if name in ("means", "embeddings", "embedding_squares", "log_variances", "typical_word"):
+    if name in KINDS:
         return name
     return "moments" if name.startswith("adam") else "weights"
 
@@ -136,16 +141,21 @@ def train(model, args):
     state = model._make_backend()
     model._optimiser_state = state.state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
-    ranks = [Rank(model, frozenset(args.common), group, band) for group in groups]
-    if args.ranks > 1:
+    common = frozenset(KINDS if "all" in args.common else args.common)
+    ranks = [Rank(model, common, group, band) for group in groups]
+    apart = args.ranks > 1 and bool(ranks[0].shared.all())
+    if apart:
         with ThreadPoolExecutor(args.ranks) as threads:
             list(threads.map(Rank.join, ranks))
     pieces = pieces_of(args.corpus)
-    hands = deal([piece.size for piece in pieces], args.ranks)
+    sizes = [piece.size for piece in pieces]
     open_feed, trained = model._feeds(), 0
     total_words = model.corpus_total_words * model.epochs
-    alone = min(args.alone, int(MOST_ALONE * total_words))
+    alone = min(ALONE, int(MOST_ALONE * total_words)) if args.alone is None else args.alone
     for epoch in range(model.epochs):
+        # as ranks do: those that wait for rank 0 get as much less of the first epoch
+        ahead = sum(sizes) * alone // model.corpus_total_words if epoch == 0 and args.ranks > 1 else 0
+        hands = deal(sizes, args.ranks, range(len(sizes)), [0] + [ahead] * (args.ranks - 1))
         feeds = [chunks(open_feed, pieces, hand, epoch) for hand in hands]
         going = set(range(args.ranks))
         while going:
@@ -161,9 +171,9 @@ def train(model, args):
                     ranks[number].backend.step(chunk, model.alpha + (model.min_alpha - model.alpha) * done)
                     words += chunk.words
                     trained += chunk.words
-            if beginning:
+            if apart and beginning:
                 together(ranks, Exchange.follow)
-            elif args.ranks > 1:
+            elif apart:
                 meet(ranks, last=not going)
     for name, array in state.arrays().items():
         array[...] = np.asarray(ranks[0].backend.arrays()[name])
@@ -207,9 +217,15 @@ def main() -> None:
     parser.add_argument(
         "--exchange-words", type=int, help="of a rank, between exchanges (default: densvec's own)"
     )
-    parser.add_argument("--alone", type=int, default=ALONE, help="words that rank 0 begins with alone")
+    parser.add_argument("--alone", type=int, help="words that rank 0 begins with (default: densvec's own)")
     parser.add_argument("--first-band", type=int, help="rows that are exchanged in every round")
-    parser.add_argument("--common", nargs="*", default=[], help="tables that all ranks have in common")
+    parser.add_argument(
+        "--common",
+        nargs="*",
+        default=[],
+        choices=(*KINDS, "all"),
+        help="tables that all ranks have in common",
+    )
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.exchange_words = args.exchange_words or default_words(args.ranks)
