@@ -37,7 +37,8 @@ def bayesian_company(wv: KeyedDensities) -> Array:
     if "count" not in wv.expandos or not len(wv.vectors):
         return np.zeros(len(wv.vectors), dtype=wv.vectors.dtype)
     logs = log_frequencies(wv.expandos["count"], wv.expandos.get("keep"))
-    return (COMPANY * (logs - np.exp(logs) @ logs)).astype(wv.vectors.dtype)
+    average = (np.exp(logs) * logs).sum()  # not by BLAS: its threads would go on for a while, waiting for more to do
+    return (COMPANY * (logs - average)).astype(wv.vectors.dtype)
 
 
 def optimiser_layout(weights: Mapping[str, tuple[int, ...]]) -> list[TableLayout]:
