@@ -313,8 +313,10 @@ cdef class Kernel:
         cdef Workspace workspace
         if self.bound.spread != 1:
             raise ValueError("only the travel of spherical densities is noted")
+        begins = row_address(travelled[:, None], "travelled", (self.shapes["means"][0], 1))
         for workspace in self.workspaces:
-            workspace.optimiser.travelled = address(travelled, "travelled", self.shapes["means"][:1])
+            workspace.optimiser.travelled = begins
+            workspace.optimiser.travelled_row = travelled.strides[0] // sizeof(REAL)
         self.arrays["travelled"] = travelled  # keeps it alive
 
     cdef Tables _tables(self, dict arrays) except *:

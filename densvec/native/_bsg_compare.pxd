@@ -88,11 +88,12 @@ cdef inline double kl_from_prior(Step* step, double score) noexcept nogil:
 cdef inline void travel(Step* step, int first, int last) noexcept nogil:
     """Note how far the means of the rows first..last-1 are drawn: each step as a share of the way to q."""
     cdef int k
+    cdef size_t row = step.optimiser.travelled_row
     cdef REAL way
     rows, steps, travelled = step.scratch.rows, step.scratch.steps, step.optimiser.travelled
     for k in range(first, last):
         way = steps[k]
-        travelled[rows[k]] += way if way > 0 else -way
+        travelled[rows[k] * row] += way if way > 0 else -way
 
 
 cdef inline void move_diagonal(Step* step, int first, int last, const Descent* descent) noexcept nogil:
@@ -175,9 +176,6 @@ cdef inline void move_spherical(Step* step, const Descent* descent, REAL* covere
     rows, changed = s.rows, s.addresses
     loops.plan_moves(sums, s.gains, s.steps, s.moves, s.shares, s.precisions, s.distances, q.variance[0],
                      descent, D, last)
-    if step.optimiser.travelled != NULL:
-        travel(step, first, last)
-        travel(step, 0, negatives)
     s.steepness[0] = sums[1]
     q.d_log_variance[0] += sums[0] * D * q.variance[0] / 2
     active = list_active(step, 0, negatives, list_active(step, first, last, 0))
@@ -189,6 +187,9 @@ cdef inline void move_spherical(Step* step, const Descent* descent, REAL* covere
             changed[k] = into.means + rows[k] * into.mean_row
     loops.pull_rows(changed, q.d_mean, s.addresses, q.mean, s.gains, s.steps, s.active, active, D, step.whole)
     # After the means: a row whose end was just written singly could not be read as a vector at once.
+    if step.optimiser.travelled != NULL:
+        travel(step, first, last)
+        travel(step, 0, negatives)
     move_log_variances(step, first, last, descent.low, descent.high)
     move_log_variances(step, 0, negatives, descent.low, descent.high)
 
@@ -229,7 +230,8 @@ cdef inline void move_centre(Step* step) noexcept nogil:
     mean = step.into.means + s.rows[centre] * step.into.mean_row
     if spread == 1:  # move_spherical has summed it up
         if travelled != NULL:
-            travelled[s.rows[centre]] += <REAL> (rate * steepness[0] / (1 + damping * steepness[0]))
+            travelled[s.rows[centre] * step.optimiser.travelled_row] += <REAL> (
+                rate * steepness[0] / (1 + damping * steepness[0]))
         loops.add_scaled(mean, <REAL> (-rate / (1 + damping * steepness[0])), d_mean, D)
         return
     memset(steepness, 0, spread * sizeof(REAL))

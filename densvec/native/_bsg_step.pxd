@@ -24,6 +24,7 @@ cdef struct Optimiser:           # its accumulators, borrowed as well
     REAL* second[WEIGHTS]
     long long* steps             # Adam's
     REAL* travelled              # (V,) how far means were drawn: see `travel`; NULL if nobody asks
+    size_t travelled_row         # numbers from one of them to the next
     REAL* typical                # (2,) stretch and log-variance of the typical word: see `cover`
 
 cdef struct Rates:

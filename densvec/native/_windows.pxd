@@ -186,7 +186,7 @@ cdef inline REAL* row_address(object array, str name, tuple shape) except NULL:
     """Return where a table begins whose rows are contiguous, but may lie apart."""
     dtype = number_type()
     if (array.dtype != dtype or array.shape != shape or not array.flags.writeable or not array.flags.aligned
-            or array.strides[1] != sizeof(REAL) or array.strides[0] < shape[1] * sizeof(REAL)
+            or shape[1] > 1 and array.strides[1] != sizeof(REAL) or array.strides[0] < shape[1] * sizeof(REAL)
             or array.strides[0] % sizeof(REAL)):
         raise ValueError(
             f"{name} is {array.dtype}{array.shape}; the kernel needs a writeable {dtype}{shape} with "

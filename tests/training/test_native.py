@@ -167,15 +167,18 @@ def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
             Kernel({**arrays, name: bad}, state, margin=5.0, kl_weight=1.0)
 
 
+@pytest.mark.parametrize("side_by_side", [False, True])
 @pytest.mark.parametrize("residual", [False, True])
-def test_travel_is_the_share_of_their_way_that_rows_go(residual):
+def test_travel_is_the_share_of_their_way_that_rows_go(residual, side_by_side):
     """A step of −r/(1 + rκ)·g, with κ the curvature, goes the share rκ/(1 + rκ) of the way to the posterior."""
     words, alpha = 12, 0.4
     chunk = make_chunk([[0, 1]], words=words)
     chunk = Chunk(chunk.tokens, chunk.sentences, chunk.radii, [[2, 3], [4, 5]])
     wv = make_wv(words, 6, residual=residual)
-    backend = BayesianSkipGramBackend(wv, Objective(margin=50.0), Rates(coverage=0))
+    beside = lay_side_by_side(wv) if side_by_side else None
+    backend = BayesianSkipGramBackend(wv, Objective(margin=50.0), Rates(coverage=0), travelled=beside)
     travelled = backend.note_travel()
+    assert beside is None or travelled is beside
     _, gradients = backend.gradients(chunk)
     assert not travelled.any()  # nothing was trained
     before = wv.vectors.copy()
