@@ -279,7 +279,9 @@ cdef class Kernel:
         )
         step.tables = self._tables(arrays)
         step.side_by_side = step.tables.log_variances == step.tables.means + step.size
-        step.whole = step.tables.mean_row % LANES == 0 and step.tables.mean_row > size
+        # rows that begin where vectors do, and go on for whole ones: none is read or written beyond its end
+        step.whole = (step.tables.mean_row % LANES == 0 and step.tables.mean_row > size
+                      and <size_t> step.tables.means % (LANES * sizeof(REAL)) == 0)
         step.company = address(company, "company", (words,))
         for w, name in enumerate(WEIGHT_NAMES):
             step.lengths[w] = arrays[name].size

@@ -37,9 +37,8 @@ def bayesian_company(wv: KeyedDensities) -> Array:
     if "count" not in wv.expandos or not len(wv.vectors):
         return np.zeros(len(wv.vectors), dtype=wv.vectors.dtype)
     logs = log_frequencies(wv.expandos["count"], wv.expandos.get("keep"))
-    average = float(
-        (np.exp(logs) * logs).sum()
-    )  # not by BLAS: its threads would go on for a while, waiting for more to do
+    # Not by BLAS: its threads would go on for a while, waiting for more to do.
+    average = float((np.exp(logs) * logs).sum())
     return (COMPANY * (logs - average)).astype(wv.vectors.dtype)
 
 
