@@ -19,7 +19,14 @@ from densvec import BayesianSkipGram
 from densvec.distributed.bands import first_band
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group
-from densvec.distributed.training import ALONE, MOST_ALONE, default_words, shared_arrays
+from densvec.distributed.training import (
+    ALONE,
+    ENCODER_POWER,
+    MOST_ALONE,
+    chunk_words,
+    default_words,
+    shared_arrays,
+)
 from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
 from densvec.text.pieces import deal, pieces_of
@@ -105,9 +112,8 @@ class Rank:
 
         self.shared = Shared(
             [(table, rule) for table, rule in whole.rows if merged(table)],
-            [(table, rule) for table, rule in whole.encoder_rows if merged(table)],
-            list(filter(merged, whole.weights)),
             list(filter(merged, whole.means)),
+            list(filter(merged, whole.momentum)),
             None if "means" in common else whole.travelled,
         )
         self._group, self._band = group, band
@@ -138,8 +144,7 @@ def train(model, args):
     """Train a model on simulated ranks; return the bytes that one of them sent for each of its words."""
     table = Table(args.ranks)
     band = args.first_band or first_band(args.exchange_words, args.ranks)
-    state = model._make_backend()
-    model._optimiser_state = state.state()
+    model._optimiser_state = model._make_backend().state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
     common = frozenset(KINDS if "all" in args.common else args.common)
     ranks = [Rank(model, common, group, band) for group in groups]
@@ -152,6 +157,7 @@ def train(model, args):
     open_feed, trained = model._feeds(), 0
     total_words = model.corpus_total_words * model.epochs
     alone = min(ALONE, int(MOST_ALONE * total_words)) if args.alone is None else args.alone
+    factor = 1.0 if "weights" in common else args.ranks**ENCODER_POWER  # once rank 0 is no longer alone
     for epoch in range(model.epochs):
         # as ranks do: those that wait for rank 0 get as much less of the first epoch
         ahead = sum(sizes) * alone // model.corpus_total_words if epoch == 0 and args.ranks > 1 else 0
@@ -171,11 +177,14 @@ def train(model, args):
                     ranks[number].backend.step(chunk, model.alpha + (model.min_alpha - model.alpha) * done)
                     words += chunk.words
                     trained += chunk.words
+            for rank in ranks:
+                rank.backend.encoder_factor = factor
             if apart and beginning:
                 together(ranks, Exchange.follow)
             elif apart:
                 meet(ranks, last=not going)
-    for name, array in state.arrays().items():
+    # every backend lays the model's tables out anew: those of the ranks are no longer there
+    for name, array in model._make_backend().arrays().items():
         array[...] = np.asarray(ranks[0].backend.arrays()[name])
     return groups[0].bytes_sent / (trained / args.ranks)
 
@@ -231,6 +240,7 @@ def main() -> None:
     args.exchange_words = args.exchange_words or default_words(args.ranks)
     torch.set_num_threads(1)
     model = BayesianSkipGram(workers=1, epochs=args.epochs, seed=args.seed, show_progress=False)
+    model.batch_words = chunk_words(args.exchange_words, model.batch_words)
     model.build_vocab(corpus_file=args.corpus)
     per_word = train(model, args)
     report = evaluate_all(model, args.data, resamples=0)

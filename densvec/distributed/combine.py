@@ -19,12 +19,10 @@ the sum of small changes, whatever their angle, and the mean of those that went 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
-__all__ = ["adasum", "adasum_blocks", "mean_of_changed", "one_after_another", "total"]
+__all__ = ["adasum", "mean_of_changed", "one_after_another", "total"]
 
 
 def adasum(changes: Tensor) -> Tensor:
@@ -78,50 +76,6 @@ def one_after_another(changes: Tensor, travelled: Tensor) -> Tensor:
 def total(changes: Tensor) -> Tensor:
     """Combine what adds up, such as sums of squares."""
     return changes.sum(0)
-
-
-def adasum_blocks(
-    changes: Tensor,
-    blocks: Tensor,
-    count: int,
-    add_up: Callable[[Tensor], Tensor] = lambda products: products,
-) -> Tensor:
-    """Combine changes of weights, each block of them as a whole.
-
-    Parameters
-    ----------
-    changes : Tensor, (ranks, weights)
-        What each rank changed.
-    blocks : Tensor, (weights,)
-        The block that each weight belongs to.
-    count : int
-        How many blocks there are.
-    add_up : callable
-        Adds up the products of changes over those who hold other weights of the same blocks.
-
-    Examples
-    --------
-    >>> changes = torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
-    >>> adasum_blocks(changes, torch.tensor([0, 0, 1]), 2)
-    tensor([1., 1., 2.])
-    """
-    parts: list[Tensor] = list(changes)
-    runs, lengths = torch.unique_consecutive(blocks, return_counts=True)
-    while len(parts) > 1:
-        pairs = list(zip(parts[::2], parts[1::2], strict=False))
-        products = changes.new_zeros(len(pairs), 3, count, dtype=torch.float64)
-        for of_pair, (a, b) in zip(products, pairs, strict=True):
-            for of_block, (x, y) in zip(of_pair, ((a, b), (a, a), (b, b)), strict=True):
-                for block, run in zip(runs.tolist(), torch.split(x * y, lengths.tolist()), strict=True):
-                    of_block[block] += run.sum(dtype=torch.float64)
-        common, first, second = add_up(products).unbind(1)
-        weights = [(1 - common / 2 / square.clamp_min(1e-60)).to(changes.dtype) for square in (first, second)]
-        combined = [
-            (a * of_a[blocks]).addcmul_(b, of_b[blocks])
-            for (a, b), of_a, of_b in zip(pairs, *weights, strict=True)
-        ]
-        parts = combined + parts[len(pairs) * 2 :]
-    return parts[0]
 
 
 def _pair(a: Tensor, b: Tensor) -> Tensor:

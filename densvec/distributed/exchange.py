@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from densvec.distributed.bands import slices
-from densvec.distributed.combine import adasum_blocks
 from densvec.distributed.group import Group
-from densvec.distributed.rows import Parts, Rows, Rule, rows_of
+from densvec.distributed.rows import Parts, Rule, rows_of
 from densvec.training import signals
 
 __all__ = ["Exchange", "Report", "Shared"]
@@ -25,10 +24,6 @@ T = TypeVar("T")
 #: Rows that are sent at once when all are: bounds the memory that it takes.
 SLAB = 1 << 16
 
-#: The encoder's tables and weights are exchanged in one round of this many. It is the means that must not be learnt
-#: apart for long.
-ENCODER_ROUNDS = 4
-
 
 @dataclass(frozen=True)
 class Shared:
@@ -36,19 +31,17 @@ class Shared:
 
     #: Tables with a row for each word, with what combines the changes of ranks to some of their rows.
     rows: Sequence[tuple[Tensor, Rule]]
-    #: Those of the encoder.
-    encoder_rows: Sequence[tuple[Tensor, Rule]]
-    #: The weights of the network.
-    weights: Sequence[Tensor]
-    #: What is averaged: the moments of the weights, counters.
+    #: What is averaged: the weights of the encoder and their second moments, counters.
     means: Sequence[Tensor]
+    #: The momentum of the weights, which each rank has of its own until all tables are made equal. If ranks took each
+    #: other's over, all of them would go on with what only one has to.
+    momentum: Sequence[Tensor] = ()
     #: How far training has drawn the first of `rows`, the means, if that is known; each rank has its own.
     travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all of them."""
-        tables = [table for table, _ in (*self.rows, *self.encoder_rows)]
-        return [*tables, *self.weights, *self.means]
+        return [*(table for table, _ in self.rows), *self.means, *self.momentum]
 
 
 @dataclass
@@ -82,8 +75,7 @@ class Exchange:
     is added when the next round is started, so that with one worker for each rank the same run gives the same bits
     again.
 
-    Densities are exchanged in every round, the encoder in one of `ENCODER_ROUNDS`. In a *full* round all rows are
-    exchanged while training is paused. After it the tables are equal everywhere.
+    In a *full* round all rows are exchanged while training is paused. After it the tables are equal everywhere.
 
     Parameters
     ----------
@@ -103,10 +95,7 @@ class Exchange:
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
         self._adopt()
-        self._densities = rows_of(shared.rows, self._wire, shared.travelled) if shared.rows else None
-        self._encoder = rows_of(shared.encoder_rows, self._wire) if shared.encoder_rows else None
-        self._base_weights = [weight.clone() for weight in shared.weights]
-        self._blocks = weight_blocks(shared.weights).to(self._wire)
+        self._rows = rows_of(shared.rows, self._wire, shared.travelled) if shared.rows else None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[_Outcome] | None = None
         self._sent: _Change | None = None
@@ -119,11 +108,8 @@ class Exchange:
     def start(self, report: Report) -> None:
         """Start a round on what has changed by now."""
         assert self._pending is None
-        turn, since = divmod(self.rounds, ENCODER_ROUNDS)
-        encoder_too = since == 0
-        turns = [(self._densities, self.rounds), (self._encoder if encoder_too else None, turn)]
-        chosen = [(rows, slices(len(rows), number, self._first_band)) for rows, number in turns if rows]
-        self._sent = self._changed(chosen, weights=encoder_too)
+        parts = slices(len(self._rows), self.rounds, self._first_band) if self._rows else []
+        self._sent = self._changed(parts, self._shared.means)
         self.rounds += 1
         self._pending = self._thread.submit(self._round, report, self._sent)
 
@@ -143,12 +129,11 @@ class Exchange:
         reports, documents = self._gathered(report, document)
         if not documents:
             return reports, []
-        tables = list(filter(None, (self._densities, self._encoder)))
-        words = max(map(len, tables), default=1)
+        words = len(self._rows) if self._rows else 1
         for start in range(0, words, SLAB):
-            parts = [(start, min(start + SLAB, words))]
-            change = self._changed([(rows, parts) for rows in tables], weights=start == 0)
-            self._add(self._run(partial(self._combined, change)), change, settle=True)
+            averaged = [*self._shared.means, *self._shared.momentum] if start == 0 else []
+            change = self._changed([(start, min(start + SLAB, words))], averaged)
+            self._settle(self._run(partial(self._combined, change)))
         self.rounds += 1
         return reports, documents
 
@@ -158,10 +143,8 @@ class Exchange:
         if not documents:
             return reports, []
         self._run(self._adopt)
-        for rows in filter(None, (self._densities, self._encoder)):
-            rows.rebase()
-        for old, weight in zip(self._base_weights, self._shared.weights, strict=True):
-            old.copy_(weight)
+        if self._rows:
+            self._rows.rebase()
         return reports, documents
 
     def close(self) -> None:
@@ -181,47 +164,25 @@ class Exchange:
         """Do something in the thread of the exchange, and wait for it."""
         return _result(self._thread.submit(act))
 
-    def _changed(self, chosen: Sequence[tuple[Rows, Parts]], weights: bool) -> _Change:
-        """Return what has changed in some rows of tables, and in the weights, since ranks agreed."""
-        shared = self._shared
+    def _changed(self, parts: Parts, averaged: Sequence[Tensor]) -> _Change:
+        """Return what has changed in some rows of tables since ranks agreed, and a copy of what is averaged."""
         # so many rows that all ranks own equally many
-        messages = [_Message(rows, parts, rows.changed(parts, self.group.size)) for rows, parts in chosen]
-        dense = None
-        if weights:
-            changes = [weight - old for weight, old in zip(shared.weights, self._base_weights, strict=True)]
-            dense = _Dense(
-                [change.to(self._wire) for change in changes],
-                [tensor.clone().to(self._wire) for tensor in shared.means],
-            )
-        return _Change(messages, dense)
+        rows = self._rows.changed(parts, self.group.size) if self._rows else None
+        return _Change(parts, rows, averaged, [tensor.clone().to(self._wire) for tensor in averaged])
 
-    def _add(self, change: _Change, sent: _Change, settle: bool = False) -> None:
-        """Move on what ranks agree on, and add to the tables what the others changed.
+    def _add(self, change: _Change, sent: _Change) -> None:
+        """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
+        if self._rows and change.rows is not None and sent.rows is not None:
+            self._rows.add(change.parts, change.rows, sent.rows)
+        for tensor, mean, own_part in zip(change.averaged, change.values, sent.values, strict=True):
+            tensor.add_((mean - own_part).to(tensor.device))
 
-        A table that has been trained since the snapshot keeps that; one that has not is what ranks agree on.
-        """
-        for new, own in zip(change.messages, sent.messages, strict=True):
-            if settle:
-                new.tables.settle(new.parts, new.rows)
-            else:
-                new.tables.add(new.parts, new.rows, own.rows)
-        if change.dense is None or sent.dense is None:
-            return
-        for weight, old, moved, sent_of in zip(
-            self._shared.weights, self._base_weights, change.dense.weights, sent.dense.weights, strict=True
-        ):
-            old += moved.to(old.device)
-            if settle:
-                weight.copy_(old)
-            else:
-                weight.add_((moved - sent_of).to(weight.device))
-        for tensor, moved, sent_of in zip(
-            self._shared.means, change.dense.means, sent.dense.means, strict=True
-        ):
-            if settle:
-                tensor.copy_(moved)
-            else:
-                tensor.add_((moved - sent_of).to(tensor.device))
+    def _settle(self, change: _Change) -> None:
+        """Move on what ranks agree on, and make the tables equal to it."""
+        if self._rows and change.rows is not None:
+            self._rows.settle(change.parts, change.rows)
+        for tensor, mean in zip(change.averaged, change.values, strict=True):
+            tensor.copy_(mean)
 
     # In the thread of the exchange
 
@@ -249,51 +210,25 @@ class Exchange:
 
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""
-        messages = [self._combined_rows(message) for message in change.messages]
-        dense = None if change.dense is None else self._combined_dense(change.dense)
-        return _Change(messages, dense)
+        rows = None if change.rows is None else self._combined_rows(change.rows)
+        return replace(change, rows=rows, values=self._means(change.values))
 
-    def _combined_rows(self, message: _Message) -> _Message:
+    def _combined_rows(self, rows: Tensor) -> Tensor:
         """Send each owner its part of the rows, combine the own part, and gather all of them."""
-        rows = message.rows
+        assert self._rows
         sent = rows.view(torch.uint8).view(self.group.size, len(rows) // self.group.size, -1)
-        own = message.tables.combined(self.group.exchange(sent).view(rows.dtype))
-        gathered = torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(rows.dtype)
-        return replace(message, rows=gathered)
+        own = self._rows.combined(self.group.exchange(sent).view(rows.dtype))
+        return torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(rows.dtype)
 
-    def _combined_dense(self, dense: _Dense) -> _Dense:
-        """Combine changes of weights like those of rows; average their moments, which are equally good on all ranks."""
-        weights, moments = self._dealt(dense.weights), self._dealt(dense.means)
-        part = weights.shape[1]
-        received = self.group.exchange(torch.cat([weights, moments], 1))
-        own = torch.cat([self._combined_weights(received[:, :part]), received[:, part:].mean(0)])
-        gathered = torch.stack(self.group.gather_tensor(own))
-        return _Dense(
-            _like(gathered[:, :part].flatten(), dense.weights),
-            _like(gathered[:, part:].flatten(), dense.means),
-        )
-
-    def _dealt(self, tensors: Sequence[Tensor]) -> Tensor:
-        """Return all numbers of some tensors in as many equal rows as there are owners."""
-        empty = torch.empty(0, dtype=self._dtype, device=self._wire)
-        flat = torch.cat([empty, *(tensor.flatten().to(empty.dtype) for tensor in tensors)])  # counters too
+    def _means(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Return the means of tensors over all ranks: each owns a part of them, and all get the results."""
+        if not tensors:
+            return []
+        flat = torch.cat([tensor.flatten().to(self._dtype) for tensor in tensors])  # counters too
         part = -(-len(flat) // self.group.size)
-        return torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat))).view(
-            self.group.size, part
-        )
-
-    def _combined_weights(self, changes: Tensor) -> Tensor:
-        """Combine changes of own weights by blocks; owners hold parts of them, so they add up their products."""
-        size, part = changes.shape
-        if not part:
-            return changes[0]
-        padding = (0, part * size - len(self._blocks))
-        blocks = torch.nn.functional.pad(self._blocks, padding).view(size, part)[self.group.rank]
-
-        def add_up(products: Tensor) -> Tensor:
-            return torch.stack(self.group.gather_tensor(products)).sum(0)
-
-        return adasum_blocks(changes, blocks, int(self._blocks[-1]) + 1, add_up)
+        dealt = torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat)))
+        received = self.group.exchange(dealt.view(self.group.size, part))
+        return _like(torch.cat(self.group.gather_tensor(received.mean(0))), tensors)
 
 
 def _like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -301,18 +236,6 @@ def _like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
     sizes = [tensor.numel() for tensor in tensors]
     parts = torch.split(flat[: sum(sizes)], sizes)
     return [part.view(tensor.shape).to(tensor.dtype) for part, tensor in zip(parts, tensors, strict=True)]
-
-
-def weight_blocks(weights: Sequence[Tensor]) -> Tensor:
-    """Return for every number of the weights, laid out one after another, the block that it is combined in.
-
-    Examples
-    --------
-    >>> weight_blocks([torch.zeros(2, 2), torch.zeros(3)])
-    tensor([0, 0, 0, 0, 1, 1, 1])
-    """
-    sizes = torch.tensor([weight.numel() for weight in weights], dtype=torch.int64)
-    return torch.repeat_interleave(torch.arange(len(weights)), sizes)
 
 
 def _result(future: Future[T], meanwhile: Callable[[], None] = lambda: None) -> T:
@@ -327,26 +250,13 @@ def _result(future: Future[T], meanwhile: Callable[[], None] = lambda: None) -> 
 
 
 @dataclass
-class _Dense:
-    weights: list[Tensor]
-    means: list[Tensor]
-
-
-@dataclass
-class _Message:
-    """Changes of some rows of tables, all of them side by side, on the device that ranks exchange from."""
-
-    tables: Rows
-    parts: Parts
-    rows: Tensor
-
-
-@dataclass
 class _Change:
-    """Changes of rows, and of the weights."""
+    """Changes of some rows, those of all tables side by side, and what is averaged, with its values at that time."""
 
-    messages: list[_Message]
-    dense: _Dense | None
+    parts: Parts
+    rows: Tensor | None
+    averaged: Sequence[Tensor]
+    values: list[Tensor]
 
 
 @dataclass

@@ -42,12 +42,17 @@ OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
 #: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
 #: more save time.
-WORDS_OF_TWO, LEAST_WORDS = 100_000, 10_000
+WORDS_OF_TWO, LEAST_WORDS = 100_000, 2500
 
 
 #: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
 #: are at most. Tables that start from noise take shape in them; ranks that began apart would each give them another.
 ALONE, MOST_ALONE = 2_000_000, 1 / 20
+
+
+#: The learning rate of the encoder's weights grows with this power of the number of ranks: they average these weights,
+#: and what single words teach them is averaged away.
+ENCODER_POWER = 0.5
 
 
 class RankInterrupt(KeyboardInterrupt):
@@ -74,8 +79,13 @@ def share(
             check_shares(group, model._corpus[0])
     workers = group.gather(model.workers) if group.size > 1 else [1]
     interval = settings.exchange_words or default_words(group.size) * max(workers)
+    chunk = model.batch_words
+    if group.size > 1:
+        chunk = chunk_words(interval // max(workers), chunk)
     corpus = as_files(*model._corpus)
-    return TogetherBackend(group, run, backend, model.layout(), corpus, open_feed, exchange_words=interval)
+    return TogetherBackend(
+        group, run, backend, model.layout(), corpus, open_feed, exchange_words=interval, chunk_words=chunk
+    )
 
 
 def default_words(ranks: int) -> int:
@@ -84,9 +94,21 @@ def default_words(ranks: int) -> int:
     Examples
     --------
     >>> [default_words(ranks) for ranks in (2, 3, 4, 8)]
-    [100000, 44444, 25000, 10000]
+    [100000, 29629, 12500, 2500]
     """
-    return max(LEAST_WORDS, 4 * WORDS_OF_TWO // ranks**2)
+    return max(LEAST_WORDS, 8 * WORDS_OF_TWO // ranks**3)
+
+
+def chunk_words(words: int, most: int) -> int:
+    """Return how large chunks are, of which whole ones have so many words: ranks meet between two chunks.
+
+    Examples
+    --------
+    >>> [chunk_words(words, 10_000) for words in (2500, 12_500, 100_000)]
+    [2500, 6250, 10000]
+    """
+    count = max(1, -(-words // most))
+    return max(1, -(-words // count))
 
 
 class TogetherBackend(Backend):
@@ -108,6 +130,8 @@ class TogetherBackend(Backend):
         Opens the corpus, or one piece of it, at an epoch, leaving out chunks.
     exchange_words : int
         Words that this rank trains between two rounds, the same number on all ranks.
+    chunk_words : int
+        Words of a chunk, likewise. What is left of an epoch is cut into chunks as its beginning was.
     """
 
     def __init__(
@@ -120,6 +144,7 @@ class TogetherBackend(Backend):
         open_feed: Callable[..., Feed],
         *,
         exchange_words: int,
+        chunk_words: int,
     ) -> None:
         self.concurrent = backend.concurrent
         self.batch_words = backend.batch_words
@@ -141,6 +166,8 @@ class TogetherBackend(Backend):
         self._since = 0
         self._alone = False  # whether rank 0 trains and the others wait for it
         self._exchange_words = exchange_words
+        self._own_chunk_words = chunk_words
+        self._chunk_words: int | None = chunk_words  # of the epoch; None is the model's own number
         self._count_from(self._all, self._own)
         self._check_position()
         self._exchange: Exchange | None = None
@@ -287,13 +314,17 @@ class TogetherBackend(Backend):
         self._in_epoch = True
         if run.shared is None and start:  # one process began this epoch: one finishes it
             self._ledger = None
+            self._inner.encoder_factor = 1.0
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
         self._alone = group.size > 1 and run.number == 0 and self._words_alone() > 0
         if self._alone:
             self._active = 1
+        self._set_encoder_factor()
         document = run.shared["ledger"] if run.shared else {"done": [], "begun": {}}
+        # Files of earlier versions do not say: all chunks had the model's number of words.
+        self._chunk_words = run.shared.get("chunk_words") if run.shared else self._own_chunk_words
         hand = self._hand(document)
         own = {
             "done": document["done"],
@@ -303,9 +334,14 @@ class TogetherBackend(Backend):
 
         def open_piece(piece: int, first: int) -> Feed:
             part = None if self._pieces is None else self._pieces[piece]
-            return self._open(epoch, first, part, piece)
+            return self._open(epoch, first, part, piece, self._chunk_words)
 
         return PiecesFeed(hand, open_piece, self._ledger)
+
+    def _set_encoder_factor(self) -> None:
+        """Let the encoder learn as fast as is right for the ranks that train."""
+        ranks = 1 if self._alone else self._group.size
+        self._inner.encoder_factor = ranks**ENCODER_POWER
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""
@@ -399,6 +435,7 @@ class TogetherBackend(Backend):
             if self._alone or self._full_next:
                 meet = exchange.follow if self._alone else exchange.full
                 self._alone = False
+                self._set_encoder_factor()
                 reports, documents = meet(report, document)
                 self._read(reports, True)
                 self._settle(documents)
@@ -443,6 +480,7 @@ class TogetherBackend(Backend):
         self._run.shared = {
             "corpus": self._corpus_now(),
             "ledger": merged(documents),
+            "chunk_words": self._chunk_words,
             "tally": asdict(self._all),
         }
 
@@ -471,19 +509,17 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
     arrays = {name: _tensor(array) for name, array in backend.arrays().items()}
     kinds = {table.name.removeprefix(STATE).removeprefix("encoder."): table for table in layout}
     rows: list[tuple[torch.Tensor, Rule]] = []
-    encoder_rows: list[tuple[torch.Tensor, Rule]] = []
-    weights, means = [], []
+    means: list[torch.Tensor] = []
+    momentum: list[torch.Tensor] = []
     for name, tensor in arrays.items():
         kind = kinds.get(name)
         if kind is not None and kind.per_word:
             rule = total if kind.is_state else mean_of_changed if name == "log_variances" else adasum
-            (encoder_rows if name.startswith("embedding") else rows).append((tensor, rule))
-        elif kind is not None and not kind.is_state:
-            weights.append(tensor)
+            rows.append((tensor, rule))
         else:
-            means.append(tensor)
+            (momentum if name.startswith("adam_first") else means).append(tensor)
     travelled = backend.note_travel()
-    return Shared(rows, encoder_rows, weights, means, None if travelled is None else _tensor(travelled))
+    return Shared(rows, means, momentum, None if travelled is None else _tensor(travelled))
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -14,6 +14,7 @@ from densvec.files.schema import field, leave_out, recorded_files, require_class
 from densvec.keyed import KeyedDensities
 from densvec.model.layout import STATE
 from densvec.model.state import COUNTERS, ModelState
+from densvec.text._text import MAX_BLOCK_WORDS
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array
 
@@ -271,3 +272,7 @@ def _check_shared(shared: dict[str, Any]) -> None:
     for name in ("shares",) if "shares" in corpus else ("pieces", "bytes"):
         field(corpus, name, int, minimum=0)
     field(shared, "tally", dict)
+    if _optional(shared, "chunk_words", int) is not None:  # older files have none
+        words = field(shared, "chunk_words", int, minimum=1)
+        if words > MAX_BLOCK_WORDS:
+            raise ValueError(f"the header's chunk_words is {words:,}, it must be at most {MAX_BLOCK_WORDS:,}")

@@ -322,14 +322,20 @@ class Training(ModelState):
         )
         index = WordIndex(self.wv.key_to_index)
 
-        def open_feed(epoch: int, start: int, part: Piece | None = None, piece: int | None = None) -> Feed:
+        def open_feed(
+            epoch: int,
+            start: int,
+            part: Piece | None = None,
+            piece: int | None = None,
+            chunk_words: int | None = None,
+        ) -> Feed:
             return Feed(
                 sentences if part is None else None,
                 corpus_file if part is None else part.path,
                 index=index,
                 sampler=sampler,
                 epoch=epoch,
-                chunk_words=self.batch_words,
+                chunk_words=chunk_words or self.batch_words,
                 start=start,
                 part=part,
                 piece=piece,

@@ -59,6 +59,10 @@ class Backend(ABC):
     #: as many. 0 takes each chunk alone.
     batch_words: int = 0
 
+    #: What the learning rate of the encoder's weights is multiplied by, if there is an encoder; it may change between
+    #: two steps.
+    encoder_factor: float = 1.0
+
     def prepare(self, *chunks: Chunk) -> Any:
         """Return what `step` takes for the chunks that it trains on at once.
 

@@ -32,6 +32,6 @@ def test_a_round_grows_with_the_logarithm_of_the_vocabulary(rows, number):
 @given(words=st.integers(1, 10**9), more=st.integers(0, 10**9), ranks=st.integers(2, 64))
 def test_early_rounds_of_few_ranks_have_fewer_rows(words, more, ranks):
     band = first_band(words, ranks)
-    assert 2048 <= band <= min(first_band(words + more, ranks), first_band(words, ranks + 1))
+    assert 512 <= band <= min(first_band(words + more, ranks), first_band(words, ranks + 1))
     assert first_band(words + more, ranks) <= 8192
-    assert band * 150_000 <= 2048 * max(words * ranks, 150_000)
+    assert band * 37_500 <= 512 * max(words * ranks, 37_500)

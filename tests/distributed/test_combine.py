@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from densvec.distributed.combine import adasum, adasum_blocks, one_after_another
+from densvec.distributed.combine import adasum, one_after_another
 
 
 @pytest.fixture
@@ -49,28 +49,6 @@ def test_two_changes_never_come_to_more_than_both_together(changes):
 def test_rows_are_combined_one_by_one(changes):
     for row in range(changes.shape[1]):
         torch.testing.assert_close(adasum(changes)[row], adasum(changes[:, row : row + 1])[0])
-
-
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_blocks_are_rows_of_any_length(changes, ranks):
-    rows, columns = changes.shape[1:]
-    blocks = torch.arange(rows).repeat_interleave(columns)
-    flat = changes[:ranks].reshape(ranks, -1)
-    expected = adasum(changes[:ranks]).flatten()
-    torch.testing.assert_close(adasum_blocks(flat, blocks, rows), expected)
-
-
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_owners_of_parts_of_a_block_come_to_the_same(changes, ranks):
-    """Each owner has some weights of all ranks; what `total` adds is what the others would."""
-    flat = changes[:ranks].reshape(ranks, -1)
-    blocks = torch.arange(3).repeat_interleave(10)
-    whole, seen = [], []
-    expected = adasum_blocks(flat, blocks, 3, lambda products: (seen.append(products), products)[1])
-    for part in (slice(0, 7), slice(7, 19), slice(19, 30)):
-        totals = iter(seen)
-        whole.append(adasum_blocks(flat[:, part], blocks[part], 3, lambda products, t=totals: next(t)))
-    torch.testing.assert_close(torch.cat(whole), expected)
 
 
 def drawn(start, targets, shares):

@@ -3,7 +3,7 @@
 import torch
 
 from densvec.distributed.combine import adasum, mean_of_changed, total
-from densvec.distributed.exchange import ENCODER_ROUNDS, Exchange, Report, Shared
+from densvec.distributed.exchange import Exchange, Report, Shared
 from tests.distributed.ranks import run_ranks
 
 
@@ -35,28 +35,27 @@ class Alone:
         return sent.clone()
 
 
-def test_densities_are_exchanged_in_every_round_and_the_encoder_in_some():
+def test_all_tables_and_weights_are_exchanged_in_every_round():
     means, embeddings, squares = torch.ones(9, 4), torch.ones(9, 6), torch.ones(9)
-    weights, moments = torch.ones(5), torch.ones(5)
-    shared = Shared([(means, adasum)], [(embeddings, adasum), (squares, total)], [weights], [moments])
+    weights, moments, momentum = torch.ones(5), torch.ones(5), torch.ones(5)
+    shared = Shared([(means, adasum), (embeddings, adasum), (squares, total)], [weights, moments], [momentum])
     group = Alone()
     exchange = Exchange(group, shared, first_band=4)
     before = [tensor.clone() for tensor in shared.all()]
-    rounds = []
-    for _ in range(ENCODER_ROUNDS + 1):
+    of_rows, of_weights = 2 * (4 + 6 + 1), 5 + 5  # two bytes a number, as bfloat16
+    for _ in range(3):
         group.widths.clear()
         for tensor in shared.all():
             tensor.mul_(1.5)
         exchange.start(Report([]))
         exchange.take()
-        rounds.append(list(group.widths))
-    of_densities, of_encoder, of_weights = 2 * 4, 2 * (6 + 1), 5 + 5  # two bytes a number, as bfloat16
-    assert rounds[0] == rounds[-1] == [of_densities, of_encoder, of_weights]
-    assert rounds[1:-1] == [[of_densities]] * (ENCODER_ROUNDS - 1)
+        assert group.widths == [of_rows, of_weights]
+    group.widths.clear()
     exchange.full(Report([]), None)
+    assert group.widths == [of_rows, of_weights + 5]  # the momentum, too
     exchange.close()
     for tensor, old in zip(shared.all(), before, strict=True):  # what is alone stays what it was
-        torch.testing.assert_close(tensor, old * 1.5 ** (ENCODER_ROUNDS + 1), rtol=1e-2, atol=0)
+        torch.testing.assert_close(tensor, old * 1.5**3, rtol=1e-2, atol=0)
 
 
 def rounds_of_random_training(apart):
@@ -75,7 +74,7 @@ def rounds_of_random_training(apart):
     generator = torch.Generator().manual_seed(group.rank)
     for table in (means, log_variances):
         table.copy_(torch.randn(table.shape, generator=generator))
-    shared = Shared([(means, adasum), (log_variances, mean_of_changed)], [], [], [], torch.zeros(9))
+    shared = Shared([(means, adasum), (log_variances, mean_of_changed)], [], travelled=torch.zeros(9))
     exchange = Exchange(group, shared, first_band=4)
 
     def train():
@@ -104,3 +103,30 @@ def test_ranks_whose_rows_lie_apart_end_as_others_do():
     apart = run_ranks(rounds_of_random_training, 2, True)
     assert [result[:2] for result in apart] == [first[:2]] * 2
     assert [result[2] for result in apart] == [[7.0]] * 2
+
+
+def averages():
+    """Return weights and momentum of this rank: after a round, during which training went on, and after a full one."""
+    from densvec import distributed
+    from densvec.distributed.group import connect
+
+    distributed.init(timeout=60)
+    group = connect()
+    weights, counter, momentum = torch.zeros(2, 3), torch.tensor(0), torch.zeros(3)
+    exchange = Exchange(group, Shared([], [weights, counter], [momentum]), first_band=4)
+    weights += group.rank
+    counter += 4 * group.rank
+    momentum += group.rank
+    exchange.start(Report([]))
+    weights += 10
+    exchange.take()
+    found = [weights.tolist(), counter.tolist(), momentum.tolist()]
+    exchange.full(Report([]), None)
+    exchange.close()
+    return [*found, weights.tolist(), counter.tolist(), momentum.tolist()]
+
+
+def test_weights_are_averaged_and_momentum_is_each_rank_s_own_until_all_is_made_equal():
+    for rank, found in enumerate(run_ranks(averages, 3)):
+        rows = [[11.0] * 3] * 2
+        assert found == [rows, 4, [float(rank)] * 3, rows, 4, [1.0] * 3]

@@ -130,6 +130,30 @@ def beginning(corpus, epochs):
     return begun[0], met[:met_first], len(met) - met_first, model.corpus_total_words
 
 
+def encoder_factors(corpus):
+    """Return by what this rank multiplies the encoder's rate, in the order of its steps."""
+    start()
+    from densvec.distributed.training import TogetherBackend
+
+    factors, step = [], TogetherBackend.step
+
+    def watched_step(self, chunk, alpha, worker=0):
+        factors.append(self._inner.encoder_factor)
+        return step(self, chunk, alpha, worker)
+
+    TogetherBackend.step = watched_step
+    BayesianSkipGram(corpus_file=corpus, **{**QUICK, "epochs": 4})
+    return factors
+
+
+def test_the_encoder_learns_faster_on_several_ranks(corpus):
+    first, second = run_ranks(encoder_factors, 2, corpus)
+    alone = first.count(1.0)
+    assert 0 < alone < len(first)
+    assert first == [1.0] * alone + [2**0.5] * (len(first) - alone)
+    assert second == [2**0.5] * len(second)
+
+
 def test_rank_0_begins_alone(corpus):
     results = run_ranks(beginning, 3, corpus, 4)
     words = results[0][3]
@@ -203,16 +227,18 @@ def words_between_exchanges(corpus, exchange_words):
     distributed.init(exchange_words=exchange_words, timeout=60)
     agreed, backend = [], training.TogetherBackend
 
-    def noted(*args, exchange_words):
-        agreed.append(exchange_words)
-        return backend(*args, exchange_words=exchange_words)
+    def noted(*args, **words):
+        agreed.append((words["exchange_words"], words["chunk_words"]))
+        return backend(*args, **words)
 
     training.TogetherBackend = noted
     BayesianSkipGram(corpus_file=corpus, **{**QUICK, "workers": 1 + distributed.rank(), "epochs": 1})
     return agreed
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, 200_000), (3000, 3000)])
+@pytest.mark.parametrize(
+    ("given", "expected"), [(None, (200_000, 500)), (3000, (3000, 500)), (300, (300, 150)), (1, (1, 1))]
+)
 def test_ranks_exchange_after_so_many_words_of_each_worker_unless_told(corpus, given, expected):
     assert run_ranks(words_between_exchanges, 2, corpus, given) == [[expected]] * 2
 
@@ -346,15 +372,15 @@ def test_a_model_that_diverged_on_one_rank_is_the_last_that_all_agreed_on(corpus
     assert [entry.words for entry in model.train().loss_history] == [words] * 2
 
 
-def interrupted(corpus, path):
+def interrupted(corpus, path, exchange_words=2000, chunks=45):
     """Stop in the second epoch because of one rank; rank 0 saves, as `densvec train` does."""
-    start()
+    start(exchange_words)
     from densvec import distributed
 
     model = BayesianSkipGram(**QUICK)
     model.build_vocab(corpus_file=corpus)
     try:
-        model.train(callbacks=[Trouble(1, 45, interrupt)])
+        model.train(callbacks=[Trouble(1, chunks, interrupt)])
     except KeyboardInterrupt:
         if distributed.is_main():
             model.save(path)
@@ -387,6 +413,37 @@ def stopped(corpus, tmp_path_factory):
     assert run.shared is not None
     assert run.tally.words > 0
     return path
+
+
+def test_what_was_begun_in_small_chunks_is_finished_in_them(corpus, tmp_path):
+    path = tmp_path / "model.dv"
+    results = run_ranks(interrupted, 3, corpus, path, 200, 100)
+    assert all(result == results[0] for result in results)
+    run = BayesianSkipGram.load(path)._run
+    assert run.shared["chunk_words"] == 200  # and 500 otherwise
+    assert run.shared["ledger"]["begun"]
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    for ranks in (1, 2):
+        result, *others = run_ranks(go_on, ranks, path)
+        assert all(other == result for other in others)
+        assert [entry[4] for entry in result[1]] == [words, words]
+
+
+def test_a_file_that_does_not_say_how_large_chunks_were_can_go_on(corpus, stopped, tmp_path):
+    model = BayesianSkipGram.load(stopped)
+    assert model._run.shared.pop("chunk_words") == 500
+    model.save(tmp_path / "earlier.dv")
+    results = run_ranks(go_on, 2, tmp_path / "earlier.dv")
+    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
+    assert [[entry[4] for entry in result[1]] for result in results] == [[words, words]] * 2
+
+
+@pytest.mark.parametrize("chunk_words", [0, -1, "many", 1.5, 1 << 40])
+def test_chunks_of_an_impossible_size_cannot_be_loaded(stopped, tmp_path, chunk_words):
+    model = BayesianSkipGram.load(stopped)
+    model._run.shared["chunk_words"] = chunk_words
+    with pytest.raises(ValueError, match="could not be loaded: the header's chunk_words is"):
+        model.save(tmp_path / "wrong.dv")
 
 
 def test_what_one_process_began_several_finish(corpus, tmp_path):
