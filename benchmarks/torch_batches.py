@@ -10,7 +10,6 @@ import time
 from densvec import BayesianSkipGram
 from densvec.evaluation import evaluate_all
 from densvec.training.torch import options
-from densvec.training.torch.pieces import BATCH_WORDS
 
 FIGURES = {
     "BIG5": "BIG5",
@@ -23,8 +22,12 @@ FIGURES = {
 
 
 def train(corpus, centres, epochs, seed):
-    """Return a model trained by torch in minibatches of at most so many centres, or by the native kernel if None."""
-    options.batch_centres, options.batch_words = centres, max(BATCH_WORDS, 22 * (centres or 0))
+    """Return a model trained by torch in minibatches of at most so many centres, or by the native kernel if None.
+
+    With 0 centres they grow, as they do by default.
+    """
+    options.batch_centres = centres or None
+    options.batch_words = max(100_000, 22 * centres) if centres else None
     backend = {"backend": "native"} if centres is None else {"backend": "torch", "device": "cpu"}
     model = BayesianSkipGram(epochs=epochs, workers=1, seed=seed, show_progress=False, **backend)
     model.build_vocab(corpus_file=corpus)
@@ -43,7 +46,7 @@ def main(corpus, sizes, epochs, seed, data=None):
         started = time.perf_counter()
         model = train(corpus, centres, epochs, seed)
         taken = time.perf_counter() - started
-        line = f"{'native' if centres is None else f'{centres:,}':8}"
+        line = f"{'native' if centres is None else f'{centres:,}' if centres else 'growing':8}"
         line += "".join(f"{epoch.loss:7.1f}" for epoch in model.loss_history)
         if data:
             report = evaluate_all(model.wv, data, resamples=0)
@@ -55,7 +58,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", help="a text file, one sentence per line")
     parser.add_argument(
-        "--centres", type=int, nargs="+", default=[512, 3200, 6400, 10_000], help="of a minibatch"
+        "--centres",
+        type=int,
+        nargs="+",
+        default=[0, 512, 3200, 6400],
+        help="of a minibatch; 0 lets them grow, which is the default of training",
     )
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)

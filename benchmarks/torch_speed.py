@@ -2,7 +2,7 @@
 
 Ways to train the same model on the same text, in minibatches of the same size, a CPU's for this text:
 
-- densvec: gradients in closed form, only used rows updated;
+- densvec: gradients in closed form, only used rows updated, in updates that grow as in a whole run;
 - autograd: the same loss, differentiated by torch, with dense gradients of whole tables and Adam for all, as in the
   paper's own code.
 
@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from densvec import BayesianSkipGram
 from densvec.training.torch import options
-from densvec.training.torch.pieces import BATCH_CENTRES, BATCH_WORDS
+from densvec.training.torch.pieces import Pieces
 from densvec.training.torch.step import Tables
 from densvec.training.torch.windows import beyond, windows
 
@@ -95,7 +95,7 @@ def contest(model, chunks):
     speeds = {name: [] for name in (*contenders, "prepare")}
     for number, batch in enumerate(batches(chunks, ours.batch_words)[: BATCHES + 1]):
         started = time.process_time()
-        prepared = ours.prepare(*batch)
+        prepared = ours.prepare(*batch, progress=max(0.0, (number - 0.5) / BATCHES))
         taken = {"prepare": time.process_time() - started}
         for name, step in contenders.items():
             started = time.process_time()
@@ -108,10 +108,10 @@ def contest(model, chunks):
 
 
 def as_for_a_device(model, chunks):
-    """Return the words/s of preparing and of training batches as large as a device's, on one thread of the CPU."""
+    """Return the words/s of preparing and of training the first batch of a device, on one thread of the CPU."""
     backend = model._make_backend()
-    backend._minibatches.most = BATCH_CENTRES["cuda"]
-    groups = batches(chunks, BATCH_WORDS)
+    backend.pieces = Pieces.of(model.wv, "cuda", options)
+    groups = batches(chunks, backend.pieces.words)[:1]
     words = sum(chunk.words for group in groups for chunk in group)
     started = time.process_time()
     prepared = [backend.prepare(*group) for group in groups]
@@ -146,27 +146,27 @@ def main(path=None, centres=None, list_operators=False):
         backend = model._make_backend()
         with backend.threads(1):  # several would wait for each other on a busy machine
             speeds = contest(copy.deepcopy(model), chunks)
-            sent, stepped = as_for_a_device(copy.deepcopy(model), chunks[:40])
+            sent, stepped = as_for_a_device(copy.deepcopy(model), chunks)
             calls = operators(copy.deepcopy(model), chunks)
         model.train()
     entry = model.loss_history[0]
     print(
         f"{len(model.wv):,} words, {model.vector_size} dimensions, {model.workers} workers, "
-        f"batches of {backend.batch_words:,} words, minibatches of at most {backend._minibatches.most:,} centres"
+        f"batches of {backend.batch_words:,} words, minibatches of {backend.pieces.first:,} centres at first and "
+        f"{backend.pieces.most:,} at last"
     )
     print(f"training on {entry.words:,} tokens: {entry.words_per_second:,.0f} words/s, all included")
-    print(f"on one thread, in words for each second of the CPU, medians of {BATCHES} batches in turns:")
+    print(f"on one thread, in words for each second of the CPU, over {BATCHES} batches in turns:")
     for name in ("densvec", "autograd"):
         ratios = [ours / theirs for ours, theirs in zip(speeds["densvec"], speeds[name], strict=True)]
         print(
-            f"  {name:16}{statistics.median(speeds[name]):>12,.0f} words/s   densvec is "
+            f"  {name:16}{statistics.harmonic_mean(speeds[name]):>12,.0f} words/s   densvec is "
             f"{statistics.median(ratios):.1f} times as fast"
         )
     print(
         f"  {'prepare':16}{statistics.median(speeds['prepare']):>12,.0f} words/s, for minibatches of the CPU"
     )
-    large = f"for batches of {BATCH_WORDS:,} words and minibatches of {BATCH_CENTRES['cuda']:,} centres, a device's"
-    print(f"  {'densvec':16}{stepped:>12,.0f} words/s, {large}")
+    print(f"  {'densvec':16}{stepped:>12,.0f} words/s, for the first batch of a device")
     print(f"  {'prepare':16}{sent:>12,.0f} words/s, the same")
     kernels = {name: count for name, count in calls.items() if name not in VIEWS}
     views = sum(calls.values()) - sum(kernels.values())

@@ -42,7 +42,7 @@ OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
 #: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
 #: more save time.
-WORDS_OF_TWO, LEAST_WORDS = 100_000, 2500
+WORDS_OF_TWO, LEAST_WORDS = 100_000, 5000
 
 
 #: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
@@ -94,9 +94,9 @@ def default_words(ranks: int) -> int:
     Examples
     --------
     >>> [default_words(ranks) for ranks in (2, 3, 4, 8)]
-    [100000, 29629, 12500, 2500]
+    [100000, 19753, 6250, 5000]
     """
-    return max(LEAST_WORDS, 8 * WORDS_OF_TWO // ranks**3)
+    return max(LEAST_WORDS, 16 * WORDS_OF_TWO // ranks**4)
 
 
 def chunk_words(words: int, most: int) -> int:
@@ -181,9 +181,9 @@ class TogetherBackend(Backend):
 
     # What the loop asks of a backend
 
-    def prepare(self, *chunks: Chunk) -> Any:
-        """Return what `step` takes for chunks."""
-        return self._inner.prepare(*chunks)
+    def prepare(self, *chunks: Chunk, progress: float = 0.0) -> Any:
+        """Return what `step` takes for chunks: the same on all ranks in the whole epoch."""
+        return self._inner.prepare(*chunks, progress=self._run.progress(0, 0))
 
     def threads(self, count: int) -> AbstractContextManager[None]:
         """Let `step` compute with this many threads of its own."""

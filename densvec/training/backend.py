@@ -63,8 +63,8 @@ class Backend(ABC):
     #: two steps.
     encoder_factor: float = 1.0
 
-    def prepare(self, *chunks: Chunk) -> Any:
-        """Return what `step` takes for the chunks that it trains on at once.
+    def prepare(self, *chunks: Chunk, progress: float = 0.0) -> Any:
+        """Return what `step` takes for the chunks that it trains on at once, when so much of the run is done, 0 to 1.
 
         Other threads call it ahead of a backend that is not concurrent.
         """

@@ -96,7 +96,7 @@ class Loop:
 
     def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
-        source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend)
+        source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend, self.run)
         trained: queue.Queue[bool] = queue.Queue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
         gate = self.gate
@@ -237,9 +237,13 @@ class _Unprepared:
 class _Prepared:
     """Chunks that another thread prepares ahead."""
 
-    def __init__(self, feed: Feed, backend: Backend) -> None:
+    def __init__(self, feed: Feed, backend: Backend, run: Run) -> None:
         self._feed = feed
-        self._prefetched = Prefetched(feed, backend.prepare, backend.batch_words)
+
+        def prepare(*chunks: Chunk) -> Any:
+            return backend.prepare(*chunks, progress=run.progress(chunks[0].words_before, 0))
+
+        self._prefetched = Prefetched(feed, prepare, backend.batch_words)
 
     def take(self) -> Any:
         with profile.timed("wait"):

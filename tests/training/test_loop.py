@@ -178,9 +178,10 @@ class Preparing(Counting):
 
     def __init__(self):
         super().__init__(concurrent=False)
-        self.allowed = []
+        self.allowed, self.progress = [], []
 
-    def prepare(self, chunk):
+    def prepare(self, chunk, progress):
+        self.progress.append((chunk.words_before, progress))
         return ["prepared", chunk]
 
     def step(self, chunk, alpha, worker=0):
@@ -196,9 +197,11 @@ class Preparing(Counting):
 
 
 def test_a_backend_steps_on_what_it_has_prepared():
-    backend = Preparing()
-    train(backend, make_run(epochs=1))
+    backend, run = Preparing(), make_run(epochs=1)
+    train(backend, run)
     assert [number for _, number, *_ in backend.steps] == list(range(25))
+    for words, progress in backend.progress:
+        assert progress == words / run.total_words
 
 
 @pytest.mark.parametrize(("workers", "own"), [(1, 1), (2, 1), (5, 4)])

@@ -87,9 +87,9 @@ class TorchBackend(Backend):
         self.optimiser = Optimiser(
             self.tables, bayesian_state(self._homes) | (state or {}), bayesian_company(wv)
         )
-        pieces = Pieces.of(wv, self.device.type, options)
-        self._minibatches = Minibatches(len(wv.vectors), pieces.centres)
-        self.batch_words = pieces.words
+        self.pieces: Pieces | None = Pieces.of(wv, self.device.type, options)  # None: everything at once
+        self.batch_words = self.pieces.words
+        self._minibatches = Minibatches(len(wv.vectors))
         self._bfloat16 = options.bfloat16
         self._update = torch.compile(self._descend, dynamic=True) if options.compile else self._descend
 
@@ -103,9 +103,9 @@ class TorchBackend(Backend):
         finally:
             torch.set_num_threads(before)
 
-    def prepare(self, *chunks: Chunk) -> PreparedChunks:
+    def prepare(self, *chunks: Chunk, progress: float = 0.0) -> PreparedChunks:
         """Send chunks to the device: work for other threads while the device is busy."""
-        batches = self._minibatches.of(chunks)
+        batches = self._minibatches.of(chunks, self.pieces.centres(progress) if self.pieces else None)
         return PreparedChunks(chunks, self._to_device(batches), Pace.of(batches, self.tables.means))
 
     def step(self, chunk: Chunk | PreparedChunks, alpha: float, worker: int = 0) -> StepResult:

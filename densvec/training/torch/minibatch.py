@@ -67,22 +67,22 @@ class Minibatches:
     ----------
     words
         Size of the vocabulary.
-    most
-        Centres of a minibatch, at most; None takes all at once, neighbours or not.
     """
 
-    def __init__(self, words: int, most: int | None = None) -> None:
-        self.most = most
+    def __init__(self, words: int) -> None:
         self._seen = np.zeros(words, dtype=bool)
         self._counting = threading.Lock()  # chunks are prepared in one thread, and measured in another
 
-    def of(self, chunks: Sequence[Chunk]) -> list[Minibatch]:
-        """Return the minibatches of chunks that are trained together; none of those without any context."""
+    def of(self, chunks: Sequence[Chunk], most: int | None = None) -> list[Minibatch]:
+        """Return the minibatches of chunks that are trained together; none of those without any context.
+
+        Each has at most so many centres; None takes all at once, neighbours or not.
+        """
         tokens, radii, sentences, negatives = _joined(chunks)
         if not negatives.shape[1]:
             return []
         reach = int(radii.max(initial=0))
-        stride = self._stride(len(tokens), reach)
+        stride = _stride(len(tokens), reach, most)
         alone = sentences[:-1][np.diff(sentences) == 1]
         centres = -np.bincount(alone % stride, minlength=stride)
         centres += (len(tokens) + stride - 1 - np.arange(stride)) // stride
@@ -104,10 +104,6 @@ class Minibatches:
             if count
         ]
 
-    def _stride(self, count: int, reach: int) -> int:
-        """Return how far apart the centres of a minibatch are: their windows share nothing, and some are scored."""
-        return max(-(-count // self.most), 2 * reach + 1) | 1 if self.most else 1
-
     def _distinct(self, text: Ids, drawn: Sequence[Ids]) -> tuple[list[int], int]:
         """Return how many words there are in the text and among each of the negatives, and how many in the text."""
         with self._counting:
@@ -120,6 +116,11 @@ class Minibatches:
                 of_both.append(int(np.count_nonzero(seen)))
             self._seen.fill(False)
         return of_both, int(of_text)
+
+
+def _stride(count: int, reach: int, most: int | None) -> int:
+    """Return how far apart the centres of a minibatch are: their windows share nothing, and some are scored."""
+    return max(-(-count // most), 2 * reach + 1) | 1 if most else 1
 
 
 def _joined(chunks: Sequence[Chunk]) -> tuple[Ids, Ids, Ids, Ids]:

@@ -32,14 +32,6 @@ __all__ = ["Optimiser", "StepRates"]
 #: Centres between two steps of the encoder in the native kernel. A step on more than that stands for several.
 TILE = 256
 
-#: How much the gradients of an embedding by two windows have in common, on average: measured, see docs/recipe.md.
-CORRELATION = 0.03
-
-#: How the rates grow with the number of tiles that a step stands for. Means would go further than in as many steps:
-#: none of the centres sees that others have answered part of its loss. The encoder's weights would go as far as in
-#: steps of random directions with a power of 1/2, and as in steps of one direction with 1.
-MEAN_POWER, ENCODER_POWER = -1 / 24, 5 / 8
-
 #: The encoder's weights come after the tables that have a row for each word.
 FIRST_WEIGHT = Tables._fields.index("context_layer")
 
@@ -138,7 +130,7 @@ class Optimiser:
         sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage, self.company)
         weights, moments = self._adam(step.gradients.weights, pace, rates.encoder)
         changes = [
-            *self._densities(step, sums, pace, rates),
+            *self._densities(step, sums, pace.centres, rates),
             *self._embeddings(step, pace, rates.embedding),
             *moments,
         ]
@@ -162,7 +154,7 @@ class Optimiser:
         sizes_of = [torch.linalg.vector_norm(part) for part in parts]
         return torch.stack([*sizes_of, step.contrast.stretch.sum(), step.losses.loss]).sum().isfinite()
 
-    def _densities(self, step: Step, sums: Sums, pace: Pace, rates: StepRates) -> list[_Change]:
+    def _densities(self, step: Step, sums: Sums, centres: Tensor, rates: StepRates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
 
         Means: SGD, as if the posteriors drew one after the other: each would take a mean some share of the way to it,
@@ -171,8 +163,7 @@ class Optimiser:
         """
         rows, ids = step.rows, step.windows.words.ids
         curvature = sums.strength * (-rows.log_variances).exp() + sums.steepness
-        rate = rates.mean * pace.tiles**MEAN_POWER
-        means = sums.means.mul_(-rate * _held_back(rate * curvature))
+        means = sums.means.mul_(-rates.mean * _held_back(rates.mean * curvature))
 
         stretch, log_variance = self.typical.unbind()
         pull = (sums.met - sums.company) * stretch + sums.met * SHRINKAGE * (
@@ -191,7 +182,7 @@ class Optimiser:
             width * sums.met.sum()
         )
         means_of_all = torch.where(means_of_all.isfinite(), means_of_all, self.typical)
-        typical = self.typical.lerp(means_of_all, pace.centres / (pace.centres + TYPICAL_MEMORY))
+        typical = self.typical.lerp(means_of_all, centres / (centres + TYPICAL_MEMORY))
         return [
             _Change(self.tables.means, means, ids),
             _Change(self.tables.log_variances, log_variances - rows.log_variances, ids),
@@ -202,14 +193,12 @@ class Optimiser:
         """Row-wise Adagrad: one accumulator of mean squares per row, which grows as fast as the native kernel's.
 
         There a tile has all windows that an occurrence of a word is in, and squares the sum of their gradients. Here
-        they are in as many minibatches; while one for several tiles has several occurrences, in some of the tiles. The
-        square of a sum of n gradients that are correlated by c is, on average, n(1 + (n - 1)c) times one's.
+        they are in as many minibatches; while one for several tiles has several occurrences, in some of the tiles.
         """
         ids, gradient = step.windows.texts.ids, step.gradients.embeddings
         uses = step.windows.texts.counts().clamp(min=1)
         mean_square = squared_lengths(gradient) / gradient.shape[1]
-        together = pace.parts - 1 + (uses - 1) / pace.tiles  # other uses in the same tile
-        square = mean_square * ((1 + CORRELATION * together) / (1 + CORRELATION * (uses - 1)))
+        square = mean_square * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
         squares = self.squares.index_select(0, ids) + square
         moved = gradient.mul_(-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
         return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]
@@ -217,7 +206,7 @@ class Optimiser:
     def _adam(self, gradients: list[Tensor], pace: Pace, rate: Tensor) -> tuple[Tensor, list[_Change]]:
         """Adam on the mean gradient per centre: the weights afterwards, and the changes of the moments.
 
-        A step for several tiles forgets as much as theirs.
+        A step for several tiles forgets as much as theirs, and goes as far as they would in random directions.
         """
         # 1 - beta^t, without losing digits in single precision
         newest, newest_second = (-(pace.tiles * math.log(beta)).expm1() for beta in ADAM_BETAS)
@@ -228,7 +217,7 @@ class Optimiser:
         second = self.second.lerp(gradient.square(), newest_second)
         before = torch.cat([weight.flatten() for weight in self.tables[FIRST_WEIGHT:]])
         scale = (second / so_far_second).sqrt() + ADAM_EPSILON
-        weights = before - rate * pace.tiles**ENCODER_POWER / so_far * first / scale
+        weights = before - rate * pace.tiles.sqrt() / so_far * first / scale
         return weights, [_Change(self.first, first), _Change(self.second, second)]
 
     def _write_weights(self, weights: Tensor, finite: Tensor) -> None:

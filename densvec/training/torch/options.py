@@ -19,11 +19,11 @@ class Options:
     bfloat16 : bool
         Whether matrix products are computed from numbers of 16 bits. Tables, sums and divergences are not.
     batch_words : int, optional
-        Words of text that are gathered from chunks and sent to the device together. None is what its updates need on a
-        CPU, and 100,000 words elsewhere.
+        Words of text that are gathered from chunks and sent to the device together. None is what its updates need.
     batch_centres : int, optional
-        Centres of one update, at most: there are more updates in a batch than words in a window. None is 3,200 on a
-        device, and on a CPU as many as leave 128 updates in an epoch, from 512 to 6,400.
+        Centres of one update, at most: there are more updates in a batch than words in a window. None is 2,000 at
+        first, and as many more as the learning rate has become smaller, up to 16,000; on a CPU at most as many as leave
+        128 updates in an epoch, or 512.
 
     Examples
     --------

@@ -11,10 +11,12 @@ from densvec.training.torch.options import Options
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["BATCH_CENTRES", "BATCH_WORDS", "Pieces"]
+__all__ = ["FIRST_CENTRES", "MOST_CENTRES", "Pieces"]
 
-#: The most centres of an update: more are faster, as long as there are many updates.
-BATCH_CENTRES = {"cpu": 6400, "cuda": 3200, "mps": 3200}
+#: Centres of an update at the start of training, and the most of one later. Words go as far in an update as in many
+#: small ones only while that is not far. The learning rate falls, so updates may grow as it does: larger ones are
+#: faster.
+FIRST_CENTRES, MOST_CENTRES = 2000, 16_000
 
 #: Centres of an update on a CPU, if the text is too short for more.
 LEAST_CENTRES = 512
@@ -22,14 +24,12 @@ LEAST_CENTRES = 512
 #: Updates in an epoch, at least, of a text that is not too short for it: in many fewer, directions are not learnt.
 UPDATES = 128
 
-#: Words of text that a device with memory of its own is sent at once.
-BATCH_WORDS = 100_000
-
 
 class Pieces(NamedTuple):
-    """The most centres of an update, and how many words are gathered from chunks; 0 takes each chunk alone."""
+    """The most centres of the first updates and of the last, and the words gathered from chunks; 0 takes each alone."""
 
-    centres: int
+    first: int
+    most: int
     words: int
 
     @classmethod
@@ -39,17 +39,33 @@ class Pieces(NamedTuple):
         A device that is there for this is never sent less. A CPU gains by many centres, too: they share words. But it
         trains little text as well.
         """
-        if device != "cpu":
-            centres, words = BATCH_CENTRES.get(device, LEAST_CENTRES), BATCH_WORDS
+        raw, kept = _words_of_text(wv)
+        most = MOST_CENTRES
+        if device == "cpu":
+            most = min(max(round(kept / UPDATES), LEAST_CENTRES), MOST_CENTRES)
+        if options.batch_centres:
+            first = most = options.batch_centres
         else:
-            raw, kept = _words_of_text(wv)
-            centres, words = min(max(round(kept / UPDATES), LEAST_CENTRES), BATCH_CENTRES["cpu"]), 0
-            if centres > LEAST_CENTRES:
-                assert wv.encoder is not None
-                # No two windows of an update meet: words enough for the stride after the least possible one, and some
-                # room for the last chunk, which brings more than are needed.
-                words = round((2 * wv.encoder.reading.window + 2) * centres * raw / kept)
-        return cls(options.batch_centres or centres, options.batch_words or words)
+            first = min(FIRST_CENTRES, most)
+        words = 0
+        if most > LEAST_CENTRES or device != "cpu":
+            assert wv.encoder is not None
+            # No two windows of an update meet: words enough for the stride after the least possible one, and some
+            # room for the last chunk, which brings more than are needed.
+            words = round((2 * wv.encoder.reading.window + 2) * most * (raw / kept if kept else 1))
+        return cls(first, most, options.batch_words or words)
+
+    def centres(self, progress: float) -> int:
+        """Return the most centres of an update when so much of the training is done, 0 to 1.
+
+        Examples
+        --------
+        >>> pieces = Pieces(first=2000, most=16_000, words=0)
+        >>> [pieces.centres(progress) for progress in (0.0, 0.5, 0.75, 0.9, 1.0)]
+        [2000, 4000, 8000, 16000, 16000]
+        """
+        left = max(1.0 - progress, self.first / self.most)
+        return round(self.first / left)
 
 
 def _words_of_text(wv: KeyedDensities) -> tuple[float, float]:

@@ -33,7 +33,7 @@ def test_minibatches_of_any_size_see_the_same_centres(pairing):
 def test_no_two_windows_of_a_minibatch_meet(data, most):
     chunk = draw_chunk(data, 12)
     owners, contexts = chunk.centres_and_contexts()
-    for batch in Minibatches(12, most).of([chunk]):
+    for batch in Minibatches(12).of([chunk], most):
         centres = np.arange(batch.first, len(batch.tokens), batch.stride)
         assert len(centres) <= most
         read = np.concatenate([centres, contexts[np.isin(owners, centres)]])

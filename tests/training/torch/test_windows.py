@@ -14,7 +14,7 @@ from tests.training.cases import draw_chunk
 
 def pieces(chunk, most):
     """The minibatches of a chunk as tensors."""
-    for batch in Minibatches(12, most).of([chunk]):
+    for batch in Minibatches(12).of([chunk], most):
         arrays = [torch.from_numpy(np.array(array)) for array in batch.arrays()]
         yield type(batch)(*arrays, batch.first, batch.stride, batch.sizes)
 
