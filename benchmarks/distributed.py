@@ -237,14 +237,12 @@ def link(args) -> None:
 
 
 def exchanged(words, size, hidden, first_band):
-    """Return how many numbers of rows, and of weights and their moments, are exchanged in a round on average."""
+    """Return how many numbers of rows, and of weights and their second moments, are exchanged in a round."""
     from densvec.distributed.bands import slices
-    from densvec.distributed.exchange import ENCODER_ROUNDS
 
     rows = sum(stop - start for start, stop in slices(words, 0, first_band))
-    # means and log-variance in every round; embeddings and squares, and the weights, in some
-    weights = 3 * (3 * size * hidden + size + hidden + 1)
-    return rows * (size + 1) * (1 + 1 / ENCODER_ROUNDS), weights / ENCODER_ROUNDS
+    # mean, log-variance and how far the mean was drawn; embedding and square
+    return rows * (2 * size + 3), 2 * (3 * size * hidden + size + hidden + 1)
 
 
 def efficiency(args) -> None:

@@ -12,7 +12,7 @@ __all__ = ["first_band", "slices"]
 
 #: Rows that are exchanged in every round, and of every further band: the least, with as few words of all ranks between
 #: two rounds, and the most.
-LEAST, LEAST_WORDS, MOST = 512, 37_500, 8192
+LEAST, LEAST_WORDS, MOST = 512, 75_000, 8192
 
 
 def first_band(words: int, ranks: int) -> int:
@@ -25,8 +25,8 @@ def first_band(words: int, ranks: int) -> int:
     Examples
     --------
     >>> [first_band(words, 2) for words in (10_000, 100_000, 150_000, 300_000, 1_000_000)]
-    [512, 2048, 4096, 8192, 8192]
-    >>> [first_band(2500, ranks) for ranks in (8, 32, 64)]
+    [512, 1024, 2048, 4096, 8192]
+    >>> [first_band(5000, ranks) for ranks in (8, 32, 64)]
     [512, 1024, 2048]
     """
     band = LEAST

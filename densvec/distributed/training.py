@@ -50,6 +50,10 @@ WORDS_OF_TWO, LEAST_WORDS = 100_000, 5000
 ALONE, MOST_ALONE = 2_000_000, 1 / 20
 
 
+#: Words that a device is sent at once, at least, if it has use for them: fewer are trained slowly, and more between two
+#: exchanges cost quality.
+BATCH_WORDS = 100_000
+
 #: The learning rate of the encoder's weights grows with this power of the number of ranks: they average these weights,
 #: and what single words teach them is averaged away.
 ENCODER_POWER = 0.5
@@ -148,6 +152,8 @@ class TogetherBackend(Backend):
     ) -> None:
         self.concurrent = backend.concurrent
         self.batch_words = backend.batch_words
+        if group.size > 1:
+            self.batch_words = min(self.batch_words, max(exchange_words, BATCH_WORDS))
         self._group = group
         self._run = run
         self._inner = backend

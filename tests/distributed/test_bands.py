@@ -34,4 +34,4 @@ def test_early_rounds_of_few_ranks_have_fewer_rows(words, more, ranks):
     band = first_band(words, ranks)
     assert 512 <= band <= min(first_band(words + more, ranks), first_band(words, ranks + 1))
     assert first_band(words + more, ranks) <= 8192
-    assert band * 37_500 <= 512 * max(words * ranks, 37_500)
+    assert band * 75_000 <= 512 * max(words * ranks, 75_000)
