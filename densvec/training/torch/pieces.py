@@ -16,7 +16,7 @@ __all__ = ["FIRST_CENTRES", "MOST_CENTRES", "Pieces"]
 #: Centres of an update at the start of training, and the most of one later. Words go as far in an update as in many
 #: small ones only while that is not far. The learning rate falls, so updates may grow as it does: larger ones are
 #: faster.
-FIRST_CENTRES, MOST_CENTRES = 2000, 6400
+FIRST_CENTRES, MOST_CENTRES = 2000, 16_000
 
 #: Centres of an update on a CPU, if the text is too short for more.
 LEAST_CENTRES = 512
