@@ -19,14 +19,8 @@ from densvec import BayesianSkipGram
 from densvec.distributed.bands import first_band
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group
-from densvec.distributed.training import (
-    ALONE,
-    ENCODER_POWER,
-    MOST_ALONE,
-    chunk_words,
-    default_words,
-    shared_arrays,
-)
+from densvec.distributed.intervals import chunk_words, default_words
+from densvec.distributed.training import ALONE, ENCODER_POWER, MOST_ALONE, shared_arrays
 from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
 from densvec.text.pieces import deal, pieces_of

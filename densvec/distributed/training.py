@@ -20,6 +20,7 @@ from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.feed import PiecesFeed
 from densvec.distributed.group import Group, RankError, settings
+from densvec.distributed.intervals import chunk_words, default_words
 from densvec.distributed.ledger import Ledger, merged
 from densvec.distributed.rows import Rule
 from densvec.distributed.vocabulary import check_shares
@@ -38,11 +39,6 @@ __all__ = ["RankInterrupt", "TogetherBackend", "share"]
 
 #: Parameters that may differ from rank to rank.
 OWN = frozenset({"workers", "backend", "device", "show_progress"})
-
-
-#: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
-#: more save time.
-WORDS_OF_TWO, LEAST_WORDS = 100_000, 5000
 
 
 #: Rank 0 begins alone: the words that it trains before the others join in, and the part of the whole run that they
@@ -90,29 +86,6 @@ def share(
     return TogetherBackend(
         group, run, backend, model.layout(), corpus, open_feed, exchange_words=interval, chunk_words=chunk
     )
-
-
-def default_words(ranks: int) -> int:
-    """Return how many words each worker of a rank trains between two exchanges: fewer, the more ranks there are.
-
-    Examples
-    --------
-    >>> [default_words(ranks) for ranks in (2, 3, 4, 8)]
-    [100000, 19753, 6250, 5000]
-    """
-    return max(LEAST_WORDS, 16 * WORDS_OF_TWO // ranks**4)
-
-
-def chunk_words(words: int, most: int) -> int:
-    """Return how large chunks are, of which whole ones have so many words: ranks meet between two chunks.
-
-    Examples
-    --------
-    >>> [chunk_words(words, 10_000) for words in (2500, 12_500, 100_000)]
-    [2500, 6250, 10000]
-    """
-    count = max(1, -(-words // most))
-    return max(1, -(-words // count))
 
 
 class TogetherBackend(Backend):
@@ -320,14 +293,13 @@ class TogetherBackend(Backend):
         self._in_epoch = True
         if run.shared is None and start:  # one process began this epoch: one finishes it
             self._ledger = None
-            self._inner.encoder_factor = 1.0
+            self._set_encoder_factor()
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
         self._alone = group.size > 1 and run.number == 0 and self._words_alone() > 0
         if self._alone:
             self._active = 1
-        self._set_encoder_factor()
         document = run.shared["ledger"] if run.shared else {"done": [], "begun": {}}
         # Files of earlier versions do not say: all chunks had the model's number of words.
         self._chunk_words = run.shared.get("chunk_words") if run.shared else self._own_chunk_words
@@ -337,6 +309,7 @@ class TogetherBackend(Backend):
             "begun": {p: c for p, c in document["begun"].items() if int(p) in hand},
         }
         self._ledger = Ledger(own)
+        self._set_encoder_factor()
 
         def open_piece(piece: int, first: int) -> Feed:
             part = None if self._pieces is None else self._pieces[piece]
@@ -346,7 +319,7 @@ class TogetherBackend(Backend):
 
     def _set_encoder_factor(self) -> None:
         """Let the encoder learn as fast as is right for the ranks that train."""
-        ranks = 1 if self._alone else self._group.size
+        ranks = 1 if self._alone or self._ledger is None else self._group.size
         self._inner.encoder_factor = ranks**ENCODER_POWER
 
     def _hand(self, document: dict[str, Any]) -> list[int]:

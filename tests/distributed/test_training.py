@@ -446,6 +446,36 @@ def test_chunks_of_an_impossible_size_cannot_be_loaded(stopped, tmp_path, chunk_
         model.save(tmp_path / "wrong.dv")
 
 
+def factors_of_the_rest(path, saved):
+    """Go on, and save in the middle; return by what this rank multiplied the encoder's rate, by epoch."""
+    start()
+    from densvec import distributed
+    from densvec.distributed.training import TogetherBackend
+
+    factors, step = {}, TogetherBackend.step
+
+    def watched_step(self, chunk, alpha, worker=0):
+        factors.setdefault(self._run.epoch, set()).add(self._inner.encoder_factor)
+        return step(self, chunk, alpha, worker)
+
+    TogetherBackend.step = watched_step
+    model = distributed.load(BayesianSkipGram, path)
+    model.train(callbacks=[Trouble(0, 5, lambda model: model.save(saved))])
+    return factors
+
+
+def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus, tmp_path):
+    model = BayesianSkipGram(**QUICK)
+    model.build_vocab(corpus_file=corpus)
+    with pytest.raises(KeyboardInterrupt):
+        model.train(callbacks=[Trouble(0, 5, interrupt)])
+    model.save(tmp_path / "model.dv")
+    first, second = run_ranks(factors_of_the_rest, 2, tmp_path / "model.dv", tmp_path / "saved.dv")
+    assert (tmp_path / "saved.dv").exists()
+    assert first == {0: {1.0}, 1: {2**0.5}}
+    assert second == {1: {2**0.5}}
+
+
 def test_what_one_process_began_several_finish(corpus, tmp_path):
     model = BayesianSkipGram(**QUICK)
     model.build_vocab(corpus_file=corpus)

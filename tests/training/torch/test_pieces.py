@@ -81,7 +81,7 @@ def test_options_go_before_everything():
 
 
 def test_a_model_trains_in_updates_that_grow(monkeypatch):
-    """The same ones, whether or not it was interrupted, and in the same way by any number of workers."""
+    """The same ones with any number of workers."""
     monkeypatch.setattr("densvec.training.torch.pieces.UPDATES", 4)
     monkeypatch.setattr("densvec.training.torch.pieces.FIRST_CENTRES", 300)
     seen, of = [], Minibatches.of
