@@ -236,19 +236,20 @@ def link(args) -> None:
         )
 
 
-def exchanged(words, size, hidden, first_band):
+def exchanged(words, size, hidden, first_band, every):
     """Return how many numbers of rows, and of weights and their second moments, are exchanged in a round."""
     from densvec.distributed.bands import slices
 
     rows = sum(stop - start for start, stop in slices(words, 0, first_band))
-    # mean, log-variance and how far the mean was drawn; embedding and square
-    return rows * (2 * size + 3), 2 * (3 * size * hidden + size + hidden + 1)
+    # mean, log-variance and how far the mean was drawn; in one of some rounds embedding and square
+    return rows * (size + 2 + (size + 1) / every), 2 * (3 * size * hidden + size + hidden + 1)
 
 
 def efficiency(args) -> None:
     """Print how much of their speed machines would keep."""
     from densvec.bsg import default_hidden_size
     from densvec.distributed.bands import first_band
+    from densvec.distributed.intervals import inputs_every
 
     interval = args.exchange_words or 1_000_000
     print(f"{CORES} cores on each machine, {interval:,} words of a machine between exchanges\n")
@@ -264,11 +265,11 @@ def efficiency(args) -> None:
                 kept = []
                 for machines in MACHINES:
                     band = first_band(interval, machines)
-                    numbers, weights = exchanged(words, size, hidden, band)
+                    numbers, weights = exchanged(words, size, hidden, band, inputs_every(interval))
                     # Rows are sent as two bytes, weights as four; to their owners, and back to all.
                     sent = (2 * numbers + 4 * weights) * 2 * (machines - 1) / machines
                     meanwhile = sent * 8 / (gigabits * 1e9) + numbers * combining
-                    kept.append(compute / (max(compute, meanwhile) + numbers * copying))
+                    kept.append(compute / (max(compute, meanwhile) + numbers * copying / CORES))
                 shown = " | ".join(f"{each:.0%}" for each in kept)
                 print(f"| {words:,} | {size} | {gigabits} | {sent / 1e6:.0f} | {shown} |", flush=True)
         told = f"{per_core:,.0f} words per second of a core, {copying * 1e9:.1f} ns to take and add a number"
@@ -281,7 +282,8 @@ MACHINES = (2, 4, 8, 16, 32, 64)
 def measured(corpus, size):
     """Return words per second of one core, and the seconds of a core that a number takes.
 
-    To take its change and to add those of the others, while training stands still; and to combine it, meanwhile.
+    To take its change and to add those of the others, while training stands still: with one thread for each core here,
+    in seconds of all of them. And to combine it, meanwhile, which one thread does.
     """
     import torch
 
@@ -292,14 +294,15 @@ def measured(corpus, size):
     torch.set_num_threads(1)
     count = 20_000
     table = torch.rand(count, size)
-    rows = rows_of([(table, adasum)], table.device)
+    cores = len(os.sched_getaffinity(0))
+    rows = rows_of([(table, adasum)], table.device, threads=cores)
     copying, combining = [], []
     for _ in range(9):
         table += 0.1
-        started = time.thread_time()
+        started = time.perf_counter()
         change = rows.changed([(0, count)])
         rows.add([(0, count)], change, change)
-        copying.append(time.thread_time() - started)
+        copying.append((time.perf_counter() - started) * cores)
         started = time.thread_time()
         rows.combined(change.view(2, count // 2, -1))
         combining.append(time.thread_time() - started)

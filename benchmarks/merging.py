@@ -19,7 +19,7 @@ from densvec import BayesianSkipGram
 from densvec.distributed.bands import first_band
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group
-from densvec.distributed.intervals import chunk_words, default_words
+from densvec.distributed.intervals import chunk_words, default_words, inputs_every
 from densvec.distributed.training import ALONE, ENCODER_POWER, MOST_ALONE, shared_arrays
 from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
@@ -80,7 +80,7 @@ class Simulated(Group):
 class Rank:
     """A copy of the tables, and what trains it."""
 
-    def __init__(self, model, common, group, band):
+    def __init__(self, model, common, group, band, every):
         self.backend = model._make_backend()
         encoder, objective = model.wv.encoder, self.backend.objective
 
@@ -108,14 +108,15 @@ class Rank:
             [(table, rule) for table, rule in whole.rows if merged(table)],
             list(filter(merged, whole.means)),
             list(filter(merged, whole.momentum)),
+            [(table, rule) for table, rule in whole.inputs if merged(table)],
             None if "means" in common else whole.travelled,
         )
-        self._group, self._band = group, band
+        self._group, self._band, self._every = group, band, every
         self.exchange = None
 
     def join(self):
         """Begin to exchange; all ranks do so together."""
-        self.exchange = Exchange(self._group, self.shared, first_band=self._band)
+        self.exchange = Exchange(self._group, self.shared, first_band=self._band, inputs_every=self._every)
 
 
 def id_of(array):
@@ -141,7 +142,8 @@ def train(model, args):
     model._optimiser_state = model._make_backend().state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
     common = frozenset(KINDS if "all" in args.common else args.common)
-    ranks = [Rank(model, common, group, band) for group in groups]
+    every = inputs_every(args.exchange_words)
+    ranks = [Rank(model, common, group, band, every) for group in groups]
     apart = args.ranks > 1 and bool(ranks[0].shared.all())
     if apart:
         with ThreadPoolExecutor(args.ranks) as threads:

@@ -7,14 +7,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 from densvec.distributed.bands import slices
 from densvec.distributed.group import Group
-from densvec.distributed.rows import Parts, Rule, rows_of
+from densvec.distributed.rows import Parts, Rows, Rule, rows_of
 from densvec.training import signals
 
 __all__ = ["Exchange", "Report", "Shared"]
@@ -36,12 +36,15 @@ class Shared:
     #: The momentum of the weights, which each rank has of its own until all tables are made equal. If ranks took each
     #: other's over, all of them would go on with what only one has to.
     momentum: Sequence[Tensor] = ()
+    #: Like `rows`, what only the encoder reads: it may be exchanged less often.
+    inputs: Sequence[tuple[Tensor, Rule]] = ()
     #: How far training has drawn the first of `rows`, the means, if that is known; each rank has its own.
     travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all of them."""
-        return [*(table for table, _ in self.rows), *self.means, *self.momentum]
+        tables = [table for table, _ in (*self.rows, *self.inputs)]
+        return [*tables, *self.means, *self.momentum]
 
 
 @dataclass
@@ -85,9 +88,15 @@ class Exchange:
         What they exchange.
     first_band : int
         Rows that are exchanged in every round; see `densvec.distributed.bands`.
+    inputs_every : int
+        Of so many rounds, one exchanges what only the encoder reads.
+    threads : int
+        How many copy changes while training waits.
     """
 
-    def __init__(self, group: Group, shared: Shared, *, first_band: int) -> None:
+    def __init__(
+        self, group: Group, shared: Shared, *, first_band: int, inputs_every: int = 1, threads: int = 1
+    ) -> None:
         self.group = group
         self.rounds = 0
         self._shared = shared
@@ -95,7 +104,11 @@ class Exchange:
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
         self._adopt()
-        self._rows = rows_of(shared.rows, self._wire, shared.travelled) if shared.rows else None
+        self._tables: list[_Turns] = []
+        if shared.rows:
+            self._tables.append(_Turns(rows_of(shared.rows, self._wire, shared.travelled, threads), 1))
+        if shared.inputs:
+            self._tables.append(_Turns(rows_of(shared.inputs, self._wire, threads=threads), inputs_every))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[_Outcome] | None = None
         self._sent: _Change | None = None
@@ -108,8 +121,12 @@ class Exchange:
     def start(self, report: Report) -> None:
         """Start a round on what has changed by now."""
         assert self._pending is None
-        parts = slices(len(self._rows), self.rounds, self._first_band) if self._rows else []
-        self._sent = self._changed(parts, self._shared.means)
+        chosen = [
+            (rows, slices(len(rows), self.rounds // every, self._first_band))
+            for rows, every in self._tables
+            if self.rounds % every == 0
+        ]
+        self._sent = self._changed(chosen, self._shared.means)
         self.rounds += 1
         self._pending = self._thread.submit(self._round, report, self._sent)
 
@@ -129,11 +146,12 @@ class Exchange:
         reports, documents = self._gathered(report, document)
         if not documents:
             return reports, []
-        words = len(self._rows) if self._rows else 1
-        for start in range(0, words, SLAB):
-            averaged = [*self._shared.means, *self._shared.momentum] if start == 0 else []
-            change = self._changed([(start, min(start + SLAB, words))], averaged)
-            self._settle(self._run(partial(self._combined, change)))
+        averaged = [*self._shared.means, *self._shared.momentum]
+        self._settle(self._run(partial(self._combined, self._changed([], averaged))))
+        for rows, _ in self._tables:
+            for start in range(0, len(rows), SLAB):
+                change = self._changed([(rows, [(start, min(start + SLAB, len(rows)))])], [])
+                self._settle(self._run(partial(self._combined, change)))
         self.rounds += 1
         return reports, documents
 
@@ -143,13 +161,15 @@ class Exchange:
         if not documents:
             return reports, []
         self._run(self._adopt)
-        if self._rows:
-            self._rows.rebase()
+        for rows, _ in self._tables:
+            rows.rebase()
         return reports, documents
 
     def close(self) -> None:
-        """End the thread."""
+        """End the threads."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        for rows, _ in self._tables:
+            rows.close()
 
     # In the thread of training
 
@@ -164,23 +184,23 @@ class Exchange:
         """Do something in the thread of the exchange, and wait for it."""
         return _result(self._thread.submit(act))
 
-    def _changed(self, parts: Parts, averaged: Sequence[Tensor]) -> _Change:
+    def _changed(self, chosen: Sequence[tuple[Rows, Parts]], averaged: Sequence[Tensor]) -> _Change:
         """Return what has changed in some rows of tables since ranks agreed, and a copy of what is averaged."""
         # so many rows that all ranks own equally many
-        rows = self._rows.changed(parts, self.group.size) if self._rows else None
-        return _Change(parts, rows, averaged, [tensor.clone().to(self._wire) for tensor in averaged])
+        messages = [_Message(rows, parts, rows.changed(parts, self.group.size)) for rows, parts in chosen]
+        return _Change(messages, averaged, [tensor.clone().to(self._wire) for tensor in averaged])
 
     def _add(self, change: _Change, sent: _Change) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
-        if self._rows and change.rows is not None and sent.rows is not None:
-            self._rows.add(change.parts, change.rows, sent.rows)
+        for of_all, of_self in zip(change.messages, sent.messages, strict=True):
+            of_all.rows.add(of_all.parts, of_all.values, of_self.values)
         for tensor, mean, own_part in zip(change.averaged, change.values, sent.values, strict=True):
             tensor.add_((mean - own_part).to(tensor.device))
 
     def _settle(self, change: _Change) -> None:
         """Move on what ranks agree on, and make the tables equal to it."""
-        if self._rows and change.rows is not None:
-            self._rows.settle(change.parts, change.rows)
+        for message in change.messages:
+            message.rows.settle(message.parts, message.values)
         for tensor, mean in zip(change.averaged, change.values, strict=True):
             tensor.copy_(mean)
 
@@ -210,15 +230,15 @@ class Exchange:
 
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""
-        rows = None if change.rows is None else self._combined_rows(change.rows)
-        return replace(change, rows=rows, values=self._means(change.values))
+        messages = [replace(message, values=self._combined_rows(message)) for message in change.messages]
+        return replace(change, messages=messages, values=self._means(change.values))
 
-    def _combined_rows(self, rows: Tensor) -> Tensor:
+    def _combined_rows(self, message: _Message) -> Tensor:
         """Send each owner its part of the rows, combine the own part, and gather all of them."""
-        assert self._rows
-        sent = rows.view(torch.uint8).view(self.group.size, len(rows) // self.group.size, -1)
-        own = self._rows.combined(self.group.exchange(sent).view(rows.dtype))
-        return torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(rows.dtype)
+        values = message.values
+        sent = values.view(torch.uint8).view(self.group.size, len(values) // self.group.size, -1)
+        own = message.rows.combined(self.group.exchange(sent).view(values.dtype))
+        return torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(values.dtype)
 
     def _means(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Return the means of tensors over all ranks: each owns a part of them, and all get the results."""
@@ -249,12 +269,27 @@ def _result(future: Future[T], meanwhile: Callable[[], None] = lambda: None) -> 
             meanwhile()
 
 
+class _Turns(NamedTuple):
+    """Tables that are exchanged together, in one of so many rounds."""
+
+    rows: Rows
+    every: int
+
+
+@dataclass
+class _Message:
+    """Changes of some rows, those of tables that are exchanged together side by side."""
+
+    rows: Rows
+    parts: Parts
+    values: Tensor
+
+
 @dataclass
 class _Change:
-    """Changes of some rows, those of all tables side by side, and what is averaged, with its values at that time."""
+    """Changes of some rows, and what is averaged, with its values at that time."""
 
-    parts: Parts
-    rows: Tensor | None
+    messages: list[_Message]
     averaged: Sequence[Tensor]
     values: list[Tensor]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -25,10 +26,17 @@ Parts: TypeAlias = Sequence[tuple[int, int]]
 NATIVE_RULES: dict[Rule, str] = {adasum: "adasum", mean_of_changed: "mean", total: "sum"}
 
 
+#: Rows of a table that a thread copies at a time.
+AT_ONCE = 1024
+
+
 def rows_of(
-    tables: Sequence[tuple[Tensor, Rule]], wire: torch.device, travelled: Tensor | None = None
+    tables: Sequence[tuple[Tensor, Rule]],
+    wire: torch.device,
+    travelled: Tensor | None = None,
+    threads: int = 1,
 ) -> Rows:
-    """Return the rows of tables, in native code where it can."""
+    """Return the rows of tables, in native code where it can, which copies them in so many threads."""
     native = all(
         table.device.type == "cpu"
         and table.dtype == torch.float32
@@ -36,8 +44,9 @@ def rows_of(
         and rule in NATIVE_RULES
         for table, rule in tables
     )
-    kind = NativeRows if native and wire.type == "cpu" else Rows
-    return kind(tables, wire, travelled)
+    if native and wire.type == "cpu":
+        return NativeRows(tables, wire, travelled, threads)
+    return Rows(tables, wire, travelled)
 
 
 class Rows:
@@ -121,6 +130,9 @@ class Rows:
                 base[i:j] += of_all.to(table)
                 table[i:j] = base[i:j]
 
+    def close(self) -> None:
+        """End what was begun for copying."""
+
     def rebase(self) -> None:
         """Take the tables as they are for what ranks agree on."""
         for table, base in zip(self._tables, self._bases, strict=True):
@@ -134,7 +146,25 @@ class Rows:
 
 
 class NativeRows(Rows):
-    """The same in one pass each, for tables of the CPU in single precision."""
+    """The same in one pass each, for tables of the CPU in single precision.
+
+    Training waits while changes are taken and added: meanwhile its threads can copy.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[tuple[Tensor, Rule]],
+        wire: torch.device,
+        travelled: Tensor | None = None,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(tables, wire, travelled)
+        self._pool = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
 
     def _arrays(self) -> Iterator[tuple[Any, Any, int]]:
         """Yield the tables, with what ranks agree on and their first columns in messages."""
@@ -143,10 +173,21 @@ class NativeRows(Rows):
             yield table.numpy(), base.numpy(), column
             column += width
 
+    def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
+        """Do something with some rows of each table and of messages at a time, in all threads."""
+        jobs = [
+            (table[i:j], base[i:j], *(halves[row : row + j - i] for halves in map(_halves, messages)), column)
+            for table, base, column in self._arrays()
+            for row, i, j in _at_once(parts)
+        ]
+        if self._pool is None or len(jobs) == 1:
+            for job in jobs:
+                act(*job)
+        else:
+            list(self._pool.map(lambda job: act(*job), jobs))
+
     def _take(self, parts: Parts, message: Tensor) -> None:
-        for table, base, column in self._arrays():
-            for (i, j), into in _cut(_halves(message), parts):
-                _changes.take(table[i:j], base[i:j], into, column)
+        self._copy(_changes.take, parts, message)
 
     def combined(self, changes: Tensor) -> Tensor:
         """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
@@ -160,17 +201,11 @@ class NativeRows(Rows):
 
     def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
-        for table, base, column in self._arrays():
-            for ((i, j), of_all), (_, of_self) in zip(
-                _cut(_halves(change), parts), _cut(_halves(own), parts), strict=True
-            ):
-                _changes.add(table[i:j], base[i:j], of_all, of_self, column)
+        self._copy(_changes.add, parts, change, own)
 
     def settle(self, parts: Parts, change: Tensor) -> None:
         """Move on what ranks agree on, and make the tables equal to it."""
-        for table, base, column in self._arrays():
-            for (i, j), of_all in _cut(_halves(change), parts):
-                _changes.settle(table[i:j], base[i:j], of_all, column)
+        self._copy(_changes.settle, parts, change)
 
 
 def _has_whole_rows(table: Tensor) -> bool:
@@ -182,6 +217,16 @@ def _has_whole_rows(table: Tensor) -> bool:
 def _halves(message: Tensor) -> Any:
     """Return a message as NumPy, which has no bfloat16, sees it."""
     return message.view(torch.int16).numpy().view(np.uint16)
+
+
+def _at_once(parts: Parts) -> Iterator[tuple[int, int, int]]:
+    """Yield the rows of parts, some at a time: where they are in a message, and from where to where in tables."""
+    row = 0
+    for start, stop in parts:
+        for i in range(start, stop, AT_ONCE):
+            j = min(i + AT_ONCE, stop)
+            yield row, i, j
+            row += j - i
 
 
 def _cut(message: Any, parts: Parts) -> Iterator[tuple[tuple[int, int], Any]]:

@@ -20,7 +20,7 @@ from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.feed import PiecesFeed
 from densvec.distributed.group import Group, RankError, settings
-from densvec.distributed.intervals import chunk_words, default_words
+from densvec.distributed.intervals import chunk_words, default_words, inputs_every
 from densvec.distributed.ledger import Ledger, merged
 from densvec.distributed.rows import Rule
 from densvec.distributed.vocabulary import check_shares
@@ -84,7 +84,15 @@ def share(
         chunk = chunk_words(interval // max(workers), chunk)
     corpus = as_files(*model._corpus)
     return TogetherBackend(
-        group, run, backend, model.layout(), corpus, open_feed, exchange_words=interval, chunk_words=chunk
+        group,
+        run,
+        backend,
+        model.layout(),
+        corpus,
+        open_feed,
+        exchange_words=interval,
+        chunk_words=chunk,
+        threads=model.workers,
     )
 
 
@@ -109,6 +117,8 @@ class TogetherBackend(Backend):
         Words that this rank trains between two rounds, the same number on all ranks.
     chunk_words : int
         Words of a chunk, likewise. What is left of an epoch is cut into chunks as its beginning was.
+    threads : int
+        Workers of this rank.
     """
 
     def __init__(
@@ -122,6 +132,7 @@ class TogetherBackend(Backend):
         *,
         exchange_words: int,
         chunk_words: int,
+        threads: int,
     ) -> None:
         self.concurrent = backend.concurrent
         self.batch_words = backend.batch_words
@@ -151,12 +162,16 @@ class TogetherBackend(Backend):
         self._check_position()
         self._exchange: Exchange | None = None
         if group.size > 1:
-            band = first_band(exchange_words, group.size)
             shared = shared_arrays(backend, layout)
-            if all(group.gather(shared.travelled is not None)):
-                self._exchange = Exchange(group, shared, first_band=band)
-            else:
-                self._exchange = Exchange(group, replace(shared, travelled=None), first_band=band)
+            if not all(group.gather(shared.travelled is not None)):
+                shared = replace(shared, travelled=None)
+            self._exchange = Exchange(
+                group,
+                shared,
+                first_band=first_band(exchange_words, group.size),
+                inputs_every=inputs_every(exchange_words),
+                threads=threads,
+            )
 
     # What the loop asks of a backend
 
@@ -488,17 +503,18 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
     arrays = {name: _tensor(array) for name, array in backend.arrays().items()}
     kinds = {table.name.removeprefix(STATE).removeprefix("encoder."): table for table in layout}
     rows: list[tuple[torch.Tensor, Rule]] = []
+    inputs: list[tuple[torch.Tensor, Rule]] = []
     means: list[torch.Tensor] = []
     momentum: list[torch.Tensor] = []
     for name, tensor in arrays.items():
         kind = kinds.get(name)
         if kind is not None and kind.per_word:
             rule = total if kind.is_state else mean_of_changed if name == "log_variances" else adasum
-            rows.append((tensor, rule))
+            (inputs if name.startswith("embedding") else rows).append((tensor, rule))
         else:
             (momentum if name.startswith("adam_first") else means).append(tensor)
     travelled = backend.note_travel()
-    return Shared(rows, means, momentum, None if travelled is None else _tensor(travelled))
+    return Shared(rows, means, momentum, inputs, None if travelled is None else _tensor(travelled))
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -1,5 +1,6 @@
 """Which tables a round exchanges, and that rows may lie apart."""
 
+import pytest
 import torch
 
 from densvec.distributed.combine import adasum, mean_of_changed, total
@@ -35,24 +36,27 @@ class Alone:
         return sent.clone()
 
 
-def test_all_tables_and_weights_are_exchanged_in_every_round():
+@pytest.mark.parametrize("every", [1, 2])
+def test_densities_and_weights_are_exchanged_in_every_round_and_embeddings_in_their_turn(every):
     means, embeddings, squares = torch.ones(9, 4), torch.ones(9, 6), torch.ones(9)
     weights, moments, momentum = torch.ones(5), torch.ones(5), torch.ones(5)
-    shared = Shared([(means, adasum), (embeddings, adasum), (squares, total)], [weights, moments], [momentum])
+    inputs = [(embeddings, adasum), (squares, total)]
+    shared = Shared([(means, adasum)], [weights, moments], [momentum], inputs)
     group = Alone()
-    exchange = Exchange(group, shared, first_band=4)
+    exchange = Exchange(group, shared, first_band=4, inputs_every=every)
     before = [tensor.clone() for tensor in shared.all()]
-    of_rows, of_weights = 2 * (4 + 6 + 1), 5 + 5  # two bytes a number, as bfloat16
-    for _ in range(3):
+    of_means, of_inputs, of_weights = 2 * 4, 2 * (6 + 1), 5 + 5  # two bytes a number, as bfloat16
+    for number in range(3):
         group.widths.clear()
         for tensor in shared.all():
             tensor.mul_(1.5)
         exchange.start(Report([]))
         exchange.take()
-        assert group.widths == [of_rows, of_weights]
+        turn = [of_inputs] if number % every == 0 else []
+        assert group.widths == [of_means, *turn, of_weights]
     group.widths.clear()
     exchange.full(Report([]), None)
-    assert group.widths == [of_rows, of_weights + 5]  # the momentum, too
+    assert group.widths == [of_weights + 5, of_means, of_inputs]  # the momentum, too
     exchange.close()
     for tensor, old in zip(shared.all(), before, strict=True):  # what is alone stays what it was
         torch.testing.assert_close(tensor, old * 1.5**3, rtol=1e-2, atol=0)
