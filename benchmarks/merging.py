@@ -80,14 +80,17 @@ class Simulated(Group):
 class Rank:
     """A copy of the tables, and what trains it."""
 
-    def __init__(self, model, common, group, band, every):
+    def __init__(self, model, common, group, band, every, first=None):
         self.backend = model._make_backend()
         encoder, objective = model.wv.encoder, self.backend.objective
+
+        # Every backend lays the densities out anew, so what is common is that of the first one.
+        theirs = self.backend if first is None else first.backend
 
         def own(arrays):
             return {name: a if kind(name) in common else a.copy() for name, a in arrays.items()}
 
-        self.backend._tables, self.backend._state = own(self.backend._tables), own(self.backend._state)
+        self.backend._tables, self.backend._state = own(theirs._tables), own(theirs._state)
         self.backend._kernel = _bsg.Kernel(
             self.backend._tables,
             self.backend._state,
@@ -143,7 +146,8 @@ def train(model, args):
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
     common = frozenset(KINDS if "all" in args.common else args.common)
     every = inputs_every(args.exchange_words)
-    ranks = [Rank(model, common, group, band, every) for group in groups]
+    ranks = [Rank(model, common, groups[0], band, every)]
+    ranks += [Rank(model, common, group, band, every, ranks[0]) for group in groups[1:]]
     apart = args.ranks > 1 and bool(ranks[0].shared.all())
     if apart:
         with ThreadPoolExecutor(args.ranks) as threads:
