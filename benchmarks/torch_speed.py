@@ -142,7 +142,7 @@ def main(path=None, centres=None, list_operators=False):
         model = BayesianSkipGram(backend="torch", device="cpu", epochs=1, show_progress=False)
         model.build_vocab(corpus_file=path)
         with model._feeds()(0, 0) as feed:
-            chunks = list(itertools.islice(feed, 130))
+            chunks = list(itertools.islice(feed, 300))
         backend = model._make_backend()
         with backend.threads(1):  # several would wait for each other on a busy machine
             speeds = contest(copy.deepcopy(model), chunks)

@@ -22,7 +22,7 @@ class Options:
         Words of text that are gathered from chunks and sent to the device together. None is what its updates need.
     batch_centres : int, optional
         Centres of one update, at most: there are more updates in a batch than words in a window. None is 2,000 at
-        first, and as many more as the learning rate has become smaller, up to 16,000; on a CPU at most as many as leave
+        first, and as many more as the learning rate has become smaller, up to 6,400; on a CPU at most as many as leave
         128 updates in an epoch, or 512.
 
     Examples

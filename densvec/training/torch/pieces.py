@@ -16,7 +16,11 @@ __all__ = ["FIRST_CENTRES", "MOST_CENTRES", "Pieces"]
 #: Centres of an update at the start of training, and the most of one later. Words go as far in an update as in many
 #: small ones only while that is not far. The learning rate falls, so updates may grow as it does: larger ones are
 #: faster.
-FIRST_CENTRES, MOST_CENTRES = 2000, 16_000
+FIRST_CENTRES, MOST_CENTRES = 2000, 6400
+
+#: How much more text is gathered than the largest updates need for windows that do not meet: the further apart their
+#: centres are, the less these have to do with each other.
+SPREAD = 2.5
 
 #: Centres of an update on a CPU, if the text is too short for more.
 LEAST_CENTRES = 512
@@ -50,9 +54,10 @@ class Pieces(NamedTuple):
         words = 0
         if most > LEAST_CENTRES or device != "cpu":
             assert wv.encoder is not None
-            # No two windows of an update meet: words enough for the stride after the least possible one, and some
-            # room for the last chunk, which brings more than are needed.
-            words = round((2 * wv.encoder.reading.window + 2) * most * (raw / kept if kept else 1))
+            window = (
+                2 * wv.encoder.reading.window + 2
+            )  # with room for the last chunk, which brings more than is needed
+            words = round(SPREAD * window * most * (raw / kept if kept else 1))
         return cls(first, most, options.batch_words or words)
 
     def centres(self, progress: float) -> int:
@@ -60,9 +65,9 @@ class Pieces(NamedTuple):
 
         Examples
         --------
-        >>> pieces = Pieces(first=2000, most=16_000, words=0)
-        >>> [pieces.centres(progress) for progress in (0.0, 0.5, 0.75, 0.9, 1.0)]
-        [2000, 4000, 8000, 16000, 16000]
+        >>> pieces = Pieces(first=2000, most=6400, words=0)
+        >>> [pieces.centres(progress) for progress in (0.0, 0.5, 0.6, 0.9, 1.0)]
+        [2000, 4000, 5000, 6400, 6400]
         """
         left = max(1.0 - progress, self.first / self.most)
         return round(self.first / left)

@@ -10,7 +10,7 @@ from densvec.datasets import toy_language
 from densvec.reading import Reading
 from densvec.training.torch import Options
 from densvec.training.torch.minibatch import Minibatches
-from densvec.training.torch.pieces import FIRST_CENTRES, LEAST_CENTRES, MOST_CENTRES, UPDATES, Pieces
+from densvec.training.torch.pieces import FIRST_CENTRES, LEAST_CENTRES, MOST_CENTRES, SPREAD, UPDATES, Pieces
 from tests.training.cases import make_chunk, make_wv
 
 
@@ -70,8 +70,10 @@ def test_a_batch_fills_its_updates(window, keep):
 @pytest.mark.parametrize("device", ["cuda", "mps"])
 def test_a_device_is_always_sent_as_much(device):
     pieces = Pieces.of(make_counted(1000, keep=0.5), device, Options())
-    assert pieces == (FIRST_CENTRES, MOST_CENTRES, 12 * MOST_CENTRES * 2)
-    assert Pieces.of(make_wv(50, 2, reading=Reading(5)), device, Options()).words == 12 * MOST_CENTRES
+    assert pieces == (FIRST_CENTRES, MOST_CENTRES, SPREAD * 12 * MOST_CENTRES * 2)
+    assert (
+        Pieces.of(make_wv(50, 2, reading=Reading(5)), device, Options()).words == SPREAD * 12 * MOST_CENTRES
+    )
 
 
 def test_options_go_before_everything():
