@@ -21,13 +21,13 @@ FIGURES = {
 }
 
 
-def train(corpus, centres, epochs, seed):
+def train(corpus, centres, epochs, seed, batch_words=None):
     """Return a model trained by torch in minibatches of at most so many centres, or by the native kernel if None.
 
     With 0 centres they grow, as they do by default.
     """
     options.batch_centres = centres or None
-    options.batch_words = max(100_000, 22 * centres) if centres else None
+    options.batch_words = batch_words
     backend = {"backend": "native"} if centres is None else {"backend": "torch", "device": "cpu"}
     model = BayesianSkipGram(epochs=epochs, workers=1, seed=seed, show_progress=False, **backend)
     model.build_vocab(corpus_file=corpus)
@@ -35,7 +35,7 @@ def train(corpus, centres, epochs, seed):
     return model
 
 
-def main(corpus, sizes, epochs, seed, data=None):
+def main(corpus, sizes, epochs, seed, batch_words, data=None):
     """Train, and print a table."""
     print(
         f"{'':8}{'loss at rest':>{7 * epochs}}"
@@ -44,7 +44,7 @@ def main(corpus, sizes, epochs, seed, data=None):
     )
     for centres in [None, *sizes]:
         started = time.perf_counter()
-        model = train(corpus, centres, epochs, seed)
+        model = train(corpus, centres, epochs, seed, batch_words)
         taken = time.perf_counter() - started
         line = f"{'native' if centres is None else f'{centres:,}' if centres else 'growing':8}"
         line += "".join(f"{epoch.loss:7.1f}" for epoch in model.loss_history)
@@ -64,8 +64,14 @@ if __name__ == "__main__":
         default=[0, 512, 3200, 6400],
         help="of a minibatch; 0 lets them grow, which is the default of training",
     )
+    parser.add_argument(
+        "--batch-words",
+        type=int,
+        default=350_000,
+        help="of the text whose centres are dealt out to minibatches",
+    )
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", help="a directory of benchmarks, as `densvec evaluate` takes it")
     given = parser.parse_args()
-    main(given.corpus, given.centres, given.epochs, given.seed, given.data)
+    main(given.corpus, given.centres, given.epochs, given.seed, given.batch_words, given.data)
