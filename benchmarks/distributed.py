@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 #: Names of the figures in a report.
@@ -295,7 +296,7 @@ def measured(corpus, size):
     count = 20_000
     table = torch.rand(count, size)
     cores = len(os.sched_getaffinity(0))
-    rows = rows_of([(table, adasum)], table.device, threads=cores)
+    rows = rows_of([(table, adasum)], table.device, threads=ThreadPoolExecutor(cores))
     copying, combining = [], []
     for _ in range(9):
         table += 0.1

@@ -104,11 +104,13 @@ class Exchange:
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
         self._adopt()
+        self._copying = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
         self._tables: list[_Turns] = []
         if shared.rows:
-            self._tables.append(_Turns(rows_of(shared.rows, self._wire, shared.travelled, threads), 1))
+            self._tables.append(_Turns(rows_of(shared.rows, self._wire, shared.travelled, self._copying), 1))
         if shared.inputs:
-            self._tables.append(_Turns(rows_of(shared.inputs, self._wire, threads=threads), inputs_every))
+            inputs = rows_of(shared.inputs, self._wire, threads=self._copying)
+            self._tables.append(_Turns(inputs, inputs_every))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[_Outcome] | None = None
         self._sent: _Change | None = None
@@ -168,8 +170,8 @@ class Exchange:
     def close(self) -> None:
         """End the threads."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-        for rows, _ in self._tables:
-            rows.close()
+        if self._copying is not None:
+            self._copying.shutdown(wait=False)
 
     # In the thread of training
 

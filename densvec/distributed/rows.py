@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -34,9 +34,9 @@ def rows_of(
     tables: Sequence[tuple[Tensor, Rule]],
     wire: torch.device,
     travelled: Tensor | None = None,
-    threads: int = 1,
+    threads: Executor | None = None,
 ) -> Rows:
-    """Return the rows of tables, in native code where it can, which copies them in so many threads."""
+    """Return the rows of tables, in native code where it can, which copies them in threads."""
     native = all(
         table.device.type == "cpu"
         and table.dtype == torch.float32
@@ -130,9 +130,6 @@ class Rows:
                 base[i:j] += of_all.to(table)
                 table[i:j] = base[i:j]
 
-    def close(self) -> None:
-        """End what was begun for copying."""
-
     def rebase(self) -> None:
         """Take the tables as they are for what ranks agree on."""
         for table, base in zip(self._tables, self._bases, strict=True):
@@ -148,7 +145,7 @@ class Rows:
 class NativeRows(Rows):
     """The same in one pass each, for tables of the CPU in single precision.
 
-    Training waits while changes are taken and added: meanwhile its threads can copy.
+    Training waits while changes are taken and added, so several threads may copy meanwhile.
     """
 
     def __init__(
@@ -156,15 +153,10 @@ class NativeRows(Rows):
         tables: Sequence[tuple[Tensor, Rule]],
         wire: torch.device,
         travelled: Tensor | None = None,
-        threads: int = 1,
+        threads: Executor | None = None,
     ) -> None:
         super().__init__(tables, wire, travelled)
-        self._pool = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
-
-    def close(self) -> None:
-        """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
+        self._threads = threads
 
     def _arrays(self) -> Iterator[tuple[Any, Any, int]]:
         """Yield the tables, with what ranks agree on and their first columns in messages."""
@@ -175,16 +167,14 @@ class NativeRows(Rows):
 
     def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
         """Do something with some rows of each table and of messages at a time, in all threads."""
+        halves = [_halves(message) for message in messages]
         jobs = [
-            (table[i:j], base[i:j], *(halves[row : row + j - i] for halves in map(_halves, messages)), column)
+            (table[i:j], base[i:j], *(half[row : row + j - i] for half in halves), column)
             for table, base, column in self._arrays()
             for row, i, j in _at_once(parts)
         ]
-        if self._pool is None or len(jobs) == 1:
-            for job in jobs:
-                act(*job)
-        else:
-            list(self._pool.map(lambda job: act(*job), jobs))
+        each = map if self._threads is None else self._threads.map
+        list(each(lambda job: act(*job), jobs))
 
     def _take(self, parts: Parts, message: Tensor) -> None:
         self._copy(_changes.take, parts, message)

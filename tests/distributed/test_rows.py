@@ -1,5 +1,8 @@
 """What is sent of rows: native code and PyTorch agree, nothing is lost to rounding, ranks end with equal tables."""
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import pytest
 import torch
 
@@ -222,16 +225,13 @@ def test_arrays_that_do_not_fit_are_refused():
 @pytest.mark.parametrize("settle", [False, True])
 def test_several_threads_copy_what_one_does(monkeypatch, settle, laid):
     monkeypatch.setattr("densvec.distributed.rows.AT_ONCE", 4)
-    one, several = (
-        ranks(lambda *given, threads=threads: NativeRows(*given, threads), 2, travels=True, laid=laid)
-        for threads in (1, 3)
-    )
-    for _ in range(2):
-        sent, combined = exchange(one, PARTS, settle)
-        sent_by_several, combined_of_several = exchange(several, PARTS, settle)
-        assert all(map(torch.equal, sent, sent_by_several))
-        assert torch.equal(combined, combined_of_several)
-        for rows, others in zip(one, several, strict=True):
-            assert all(map(torch.equal, rows._tables, others._tables))
-    for rows in several:
-        rows.close()
+    with ThreadPoolExecutor(3) as threads:
+        one = ranks(NativeRows, 2, travels=True, laid=laid)
+        several = ranks(partial(NativeRows, threads=threads), 2, travels=True, laid=laid)
+        for _ in range(2):
+            sent, combined = exchange(one, PARTS, settle)
+            sent_by_several, combined_of_several = exchange(several, PARTS, settle)
+            assert all(map(torch.equal, sent, sent_by_several))
+            assert torch.equal(combined, combined_of_several)
+            for rows, others in zip(one, several, strict=True):
+                assert all(map(torch.equal, rows._tables, others._tables))

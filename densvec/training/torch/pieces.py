@@ -54,10 +54,8 @@ class Pieces(NamedTuple):
         words = 0
         if most > LEAST_CENTRES or device != "cpu":
             assert wv.encoder is not None
-            window = (
-                2 * wv.encoder.reading.window + 2
-            )  # with room for the last chunk, which brings more than is needed
-            words = round(SPREAD * window * most * (raw / kept if kept else 1))
+            apart = SPREAD * (2 * wv.encoder.reading.window + 2)
+            words = round(apart * most * (raw / kept if kept else 1))
         return cls(first, most, options.batch_words or words)
 
     def centres(self, progress: float) -> int:
