@@ -89,6 +89,38 @@ def test_words_without_weight_are_never_drawn(weights):
     assert (noise[chunk.negatives] > 0).all()
 
 
+def test_rare_words_of_a_large_vocabulary_are_drawn_by_their_weights_and_used_again():
+    size, common, centres = 100_000, 16_384, 3_000
+    noise = 1 / np.arange(1.0, size + 1)
+    noise[common:] *= np.tile([0.0, 1.0, 1.0, 4.0], (size - common) // 4) * 30
+    one = Sampler(np.ones(size), noise, negative=20)
+    chunks = [
+        one.sample(Block(np.zeros(centres, int), [0, centres], number=i), 0).negatives for i in range(40)
+    ]
+    share = noise / noise.sum()
+    for negatives in chunks:
+        rare = negatives[negatives >= common]
+        assert abs(len(rare) / negatives.size - share[common:].sum()) < 0.01
+        assert 3.5 < len(rare) / len(np.unique(rare)) < 6  # a word can also be drawn anew
+        assert (noise[rare] > 0).all()
+    counts = np.bincount(np.ravel(chunks), minlength=size)
+    # each word is drawn as often as its weight says, whether common or rare
+    for words in (slice(0, 10), slice(10, 1000), slice(1000, common), slice(common, size)):
+        assert counts[words].sum() / counts.sum() == pytest.approx(share[words].sum(), rel=0.02)
+    by_weight = [counts[common + first :: 4].sum() for first in range(4)]
+    assert by_weight[0] == 0
+    np.testing.assert_allclose(by_weight[1:] / sum(by_weight), [1 / 6, 1 / 6, 4 / 6], atol=0.02)
+
+
+def test_rare_words_of_a_short_chunk_are_all_drawn_anew():
+    size, common = 20_000, 16_384
+    noise = np.zeros(size)
+    noise[common:] = 1
+    chunk = Sampler(np.ones(size), noise, negative=20).sample(Block(np.zeros(100, int), [0, 100]), 0)
+    expected = (size - common) * (1 - np.exp(-2000 / (size - common)))
+    assert len(np.unique(chunk.negatives)) == pytest.approx(expected, rel=0.06)
+
+
 def test_words_that_are_never_kept_disappear_with_their_sentences():
     block = Block([0, 0, 1, 0, 1], [0, 2, 2, 4, 5])
     chunk = sampler(2, keep=[0.0, 1.0]).sample(block, 0)

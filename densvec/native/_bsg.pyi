@@ -8,6 +8,7 @@ WEIGHT_NAMES: tuple[str, ...]
 
 class Kernel:
     instruction_set: str
+    bfloat16: bool
     def __init__(
         self,
         arrays: dict[str, Array],
@@ -21,6 +22,7 @@ class Kernel:
         company: Array | None = None,
         workers: int = 1,
         instruction_set: str | None = None,
+        bfloat16: bool = False,
     ) -> None: ...
     def note_travel(self, travelled: Array) -> None: ...
     def step(
@@ -37,3 +39,5 @@ class Kernel:
     ) -> tuple[float, float, int]: ...
     def measure(self, chunk: Chunk, worker: int = 0) -> tuple[float, float, int]: ...
     def gradients(self, chunk: Chunk, into: dict[str, Any]) -> tuple[float, float, int]: ...
+
+def rounded_matmul(a: Array, b: Array, start: Array) -> Array | None: ...

@@ -16,7 +16,9 @@ from libc.string cimport memset
 from densvec.native._bsg_compare cimport compare
 from densvec.native._bsg_encoder cimport AHEAD, encode, find_distinct, propagate
 from densvec.native._bsg_step cimport WEIGHTS, Limits, Optimiser, Rates, Scratch, Step, Tables, Tile, Totals
-from densvec.native._vector cimport LANES, REAL, Adam, Descent, best_instruction_set, prefetch_row
+from densvec.native._vector cimport (
+    LANES, REAL, Adam, Descent, Product, RoundedProduct, best_instruction_set, prefetch_row, rounded_product,
+)
 from densvec.native._windows cimport (
     address, begin, checked_rate, find_windows, loops_for, row_address,
 )
@@ -191,7 +193,8 @@ cdef class Workspace:
     cdef Scratch* reserve(self, Step* step, int halo, int rows) except NULL:
         """Make room for tiles whose windows reach `halo` positions, and for centres of `rows` rows."""
         cdef Scratch* s = &self.scratch
-        cdef size_t blocks, E = step.inputs, spread = step.spread, units = step.units, outputs = step.outputs
+        cdef size_t blocks, reach = halo, E = step.inputs, spread = step.spread
+        cdef size_t units = step.units, outputs = step.outputs
         if halo <= self.halo and rows <= self.rows:
             return s
         self.release()
@@ -199,6 +202,9 @@ cdef class Workspace:
         s.heads, s.d_heads = numbers(units, outputs), numbers(units, outputs)
         s.biases = numbers(outputs)
         s.turned = numbers(max(outputs * units, 2 * units * step.embeds))
+        s.left = <unsigned int*> integers(reach * max(outputs, max(units, step.embeds)))
+        s.right = <unsigned int*> integers(max(max(reach, step.embeds) * 2 * units,
+                                               max(reach, units) * outputs))
         s.slots, s.words = integers(halo), integers(halo)
         s.places = integers(4 * <size_t> halo)
         s.inputs = numbers(halo, E)
@@ -236,9 +242,11 @@ cdef class Kernel:
     cdef dict shapes, arrays
     cdef list workspaces
     cdef readonly str instruction_set
+    cdef readonly bint bfloat16  # whether matrix products of training are of bfloat16s
 
     def __init__(self, dict arrays, dict state, *, double margin, double kl_weight, double nearness=0,
-                 bint residual=False, reading=None, company=None, int workers=1, str instruction_set=None):
+                 bint residual=False, reading=None, company=None, int workers=1, str instruction_set=None,
+                 bint bfloat16=False):
         words, size = arrays["means"].shape
         if company is None:
             company = np.zeros(words, arrays["means"].dtype)
@@ -264,6 +272,8 @@ cdef class Kernel:
 
         cdef Step* step = &self.bound
         step.loops = loops_for(instruction_set)
+        step.rounded = rounded_product() if bfloat16 else NULL
+        self.bfloat16 = step.rounded != NULL
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs, step.embeds = units, outputs, whole_vectors(inputs)
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
@@ -382,10 +392,35 @@ cdef class Kernel:
         step.into, step.trains = into[0], into == &self.bound.tables
         if not step.trains:
             step.optimiser.travelled = NULL
+        if measures or not step.trains:  # what is only looked at is not rounded
+            step.rounded = NULL
         step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures
         with nogil:
             run(&step)
         return step.totals.hinge, step.totals.kl, step.totals.centres
+
+
+def rounded_matmul(a, b, start):
+    """Return start + a @ b as a step that rounds computes it, or None if the processor cannot; see `Kernel`.
+
+    All three are float32; a may be the transpose of a C-contiguous array.
+    """
+    cdef RoundedProduct product = rounded_product()
+    if product == NULL:
+        return None
+    (m, inner), n = a.shape, b.shape[1]
+    wide = whole_vectors(n)
+    right = np.zeros((inner, wide), np.float32)  # it and the start are read in whole vectors
+    first = np.zeros((m, wide), np.float32)
+    right[:, :n], first[:, :n] = b, start
+    c = np.full((m, n), np.nan, np.float32)
+    room_left = np.empty(max(m * whole_vectors(inner), inner * whole_vectors(m)), np.uint32)
+    room_right = np.empty(right.shape, np.uint32)
+    cdef Product by = Product(n, a.strides[0] // sizeof(float), a.strides[1] // sizeof(float), wide, inner,
+                              <const REAL*> begin(first), wide)
+    product(<REAL*> begin(c), <const REAL*> begin(a), <const REAL*> begin(right), m, n, &by,
+            <unsigned int*> begin(room_left), <unsigned int*> begin(room_right))
+    return c
 
 
 def _own_moments(dict state):

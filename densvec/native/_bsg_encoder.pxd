@@ -11,7 +11,7 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 from densvec.native._bsg_step cimport (
     CENTRE_LAYER, CONTEXT_LAYER, MEAN_BIAS, MEAN_HEAD, VARIANCE_BIAS, VARIANCE_HEAD, Scratch, Step,
 )
-from densvec.native._vector cimport REAL, Loops, Product, prefetch_row
+from densvec.native._vector cimport REAL, Product, prefetch_row
 from densvec.native._windows cimport Windows, positive_count, same_window
 
 
@@ -19,19 +19,22 @@ cdef enum:
     AHEAD = 16      # rows of embeddings that are asked for before they are needed
 
 
-cdef inline void multiply(const Loops* loops, bint transposed, int m, int n, int k, REAL* a, int a_row,
-                          REAL* b, int b_row, REAL* c, int c_row, const REAL* start=NULL) noexcept nogil:
+cdef inline void multiply(Step* step, bint transposed, int m, int n, int k, REAL* a, int a_row, REAL* b,
+                          int b_row, REAL* c, int c_row, const REAL* start=NULL) noexcept nogil:
     """c = a @ b, given the lengths of their rows, plus the row `start`; a may be transposed: (k, m).
 
     Rows of b, and start, go on for whole vectors.
     """
     cdef REAL alpha = 1, beta = start != NULL
     cdef char b_op = c'N', a_op = c'T' if transposed else c'N'
-    cdef Product by
+    cdef size_t down = 1 if transposed else a_row, along = a_row if transposed else 1
+    cdef Product by = Product(c_row, down, along, b_row, k, start, 0)
     cdef int i
-    if loops.bits:
-        by = Product(c_row, 1 if transposed else a_row, a_row if transposed else 1, b_row, k, start, 0)
-        loops.product(c, a, b, m, n, &by)
+    if step.rounded != NULL:
+        step.rounded(c, a, b, m, n, &by, step.scratch.left, step.scratch.right)
+        return
+    if step.loops.bits:
+        step.loops.product(c, a, b, m, n, &by)
         return
     if start != NULL:
         for i in range(m):
@@ -124,7 +127,7 @@ cdef inline void encode(Step* step) noexcept nogil:
         if i + AHEAD < distinct:
             prefetch_row(tables.embeddings + <size_t> s.words[i + AHEAD] * E, E * sizeof(REAL))
         memcpy(s.inputs + <size_t> i * E, tables.embeddings + <size_t> s.words[i] * E, E * sizeof(REAL))
-    multiply(step.loops, False, distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, s.projected,
+    multiply(step, False, distinct, 2 * units, E, s.inputs, E, s.layers, 2 * units, s.projected,
              2 * units)
 
     # hidden[i] = (reads[i] * relu(projected[window of i] as contexts + projected[i] as a centre)).sum(0)
@@ -145,7 +148,7 @@ cdef inline void encode(Step* step) noexcept nogil:
     memcpy(s.biases, weights[MEAN_BIAS], D * sizeof(REAL))
     if not step.narrows:
         memcpy(s.biases + D, weights[VARIANCE_BIAS], spread * sizeof(REAL))
-    multiply(step.loops, False, last - first, D + spread, H, s.hidden, units, s.heads, outputs, s.posteriors,
+    multiply(step, False, last - first, D + spread, H, s.hidden, units, s.heads, outputs, s.posteriors,
              outputs, s.biases)
     if step.narrows:
         narrow_posteriors(step)
@@ -211,7 +214,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
     loops, s, windows, d_weights = step.loops, step.scratch, &step.windows, step.scratch.d_weights
 
     # The heads; hidden becomes its gradient
-    multiply(loops, True, H, D + spread, tile, s.hidden, units, s.d_posteriors, outputs, s.d_heads, outputs)
+    multiply(step, True, H, D + spread, tile, s.hidden, units, s.d_posteriors, outputs, s.d_heads, outputs)
     memset(d_weights[MEAN_BIAS], 0, D * sizeof(REAL))
     memset(d_weights[VARIANCE_BIAS], 0, spread * sizeof(REAL))
     for i in range(tile):
@@ -223,7 +226,7 @@ cdef inline void propagate(Step* step) noexcept nogil:
         for i in range(tile):
             memset(s.d_posteriors + i * outputs + D, 0, spread * sizeof(REAL))
     loops.transpose(s.turned, units, s.heads, outputs, H, D + spread)
-    multiply(loops, False, tile, units, D + spread, s.d_posteriors, outputs, s.turned, units, s.hidden, units)
+    multiply(step, False, tile, units, D + spread, s.d_posteriors, outputs, s.turned, units, s.hidden, units)
 
     # The relus
     memset(s.d_projected, 0, distinct * 2 * units * sizeof(REAL))
@@ -236,10 +239,10 @@ cdef inline void propagate(Step* step) noexcept nogil:
         )
 
     # The layers; inputs become their gradients
-    multiply(loops, True, E, 2 * units, distinct, s.inputs, E, s.d_projected, 2 * units, s.d_layers,
+    multiply(step, True, E, 2 * units, distinct, s.inputs, E, s.d_projected, 2 * units, s.d_layers,
              2 * units)
     loops.transpose(s.turned, step.embeds, s.layers, 2 * units, E, 2 * units)
-    multiply(loops, False, distinct, E, 2 * units, s.d_projected, 2 * units, s.turned, step.embeds, s.inputs,
+    multiply(step, False, distinct, E, 2 * units, s.d_projected, 2 * units, s.turned, step.embeds, s.inputs,
              E)
 
     copy_columns(d_weights[CONTEXT_LAYER], H, s.d_layers, 2 * units, E, H)

@@ -1,6 +1,6 @@
 """What a step of the Bayesian Skip-gram works on: every function of the kernel takes one `Step`."""
 
-from densvec.native._vector cimport REAL, Descent, Loops
+from densvec.native._vector cimport REAL, Descent, Loops, RoundedProduct
 from densvec.native._windows cimport Windows
 
 cdef enum:
@@ -74,6 +74,8 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
     REAL* heads                  # (units, outputs) those of means and of log-variances
     REAL* biases                 # (outputs,)
     REAL* turned                 # one of both, transposed
+    unsigned int* left           # both sides of a rounded product, packed
+    unsigned int* right
     int* slots                   # (tile + halo,) which of the tile's distinct words stands at each position
     int* words                   # (distinct,) their ids
     int* places                  # hash table of words to slots, at most 4 places per position; -1: free
@@ -112,6 +114,7 @@ cdef struct Scratch:             # TMP, one per worker: pointers only; zeros fil
 
 cdef struct Step:                # everything that a step needs
     const Loops* loops
+    RoundedProduct rounded       # the encoder's matrix products, of rounded numbers, unless NULL
     int size                     # D, of the densities
     int spread                   # numbers in a log-variance: 1 (spherical) or D (diagonal)
     int inputs                   # E, of the encoder's embeddings

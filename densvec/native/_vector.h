@@ -12,6 +12,7 @@
 #define DENSVEC_VECTOR_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -182,10 +183,16 @@ static const int32_t PART_MASKS[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 #undef SUFFIX
 #undef TARGET
 
+#define AVX512 "avx512f,avx512vl,avx512dq,avx512bw,fma"
 #if defined(__clang__)
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma"), min_vector_width(512)))
+#define TARGET __attribute__((target(AVX512), min_vector_width(512)))
 #else
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma,prefer-vector-width=512")))
+#define TARGET __attribute__((target(AVX512 ",prefer-vector-width=512")))
+#endif
+#if defined(__clang__) && __clang_major__ >= 9
+#define BFLOAT16_TARGET __attribute__((target(AVX512 ",avx512bf16"), min_vector_width(512)))
+#elif !defined(__clang__) && __GNUC__ >= 10
+#define BFLOAT16_TARGET __attribute__((target(AVX512 ",avx512bf16,prefer-vector-width=512")))
 #endif
 #define SUFFIX avx512
 #define BITS 512
@@ -208,6 +215,19 @@ static inline const char *best_instruction_set(void) {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
 #endif
     return "plain";
+}
+
+/* A product of rounded numbers: see _vector_bfloat16.h. */
+typedef void (*RoundedProduct)(REAL *c, const REAL *a, const REAL *b, int m, int n, const Product *by, uint32_t *left,
+                               uint32_t *right);
+
+/* The one of this processor, or NULL. */
+static inline RoundedProduct rounded_product(void) {
+#if DISPATCH && defined(BFLOAT16_TARGET)
+    if (!strcmp(best_instruction_set(), "avx512") && __builtin_cpu_supports("avx512bf16"))
+        return rounded_product_avx512;
+#endif
+    return NULL;
 }
 
 /* The loops for an instruction set that best_instruction_set() allows. */

@@ -85,6 +85,10 @@ cdef extern from "_vector.h" nogil:
         void (*descend)(REAL* log_variance, const REAL* slope, REAL rate, const Descent* rule,
                         int n) noexcept nogil
 
+    ctypedef void (*RoundedProduct)(REAL* c, const REAL* a, const REAL* b, int m, int n, const Product* by,
+                                    unsigned int* left, unsigned int* right) noexcept nogil
+
+    RoundedProduct rounded_product()
     const char* best_instruction_set()
     const Loops* loops_of(const char* instruction_set)
     void prefetch_row(const void* row, size_t bytes)

@@ -477,8 +477,48 @@ TARGET static void LOOP(descend)(REAL *restrict log_variance, const REAL *restri
     }
 }
 
+/* into = matrix.T                 matrix: (rows, columns).  Rows are into_row, matrix_row apart */
+TARGET static void LOOP(transpose)(REAL *restrict into, size_t into_row, const REAL *restrict matrix,
+                                   size_t matrix_row, int rows, int columns) {
+    int i = 0;
+#if BITS
+    for (; i + 4 <= rows; i += 4) {
+        const REAL *from = matrix + i * matrix_row;
+        int j = 0;
+        for (; j + 4 <= columns; j += 4) {
+            __m128 a = _mm_loadu_ps(from + j), b = _mm_loadu_ps(from + matrix_row + j);
+            __m128 c = _mm_loadu_ps(from + 2 * matrix_row + j), d = _mm_loadu_ps(from + 3 * matrix_row + j);
+            REAL *to = into + j * into_row + i;
+            _MM_TRANSPOSE4_PS(a, b, c, d);
+            _mm_storeu_ps(to, a);
+            _mm_storeu_ps(to + into_row, b);
+            _mm_storeu_ps(to + 2 * into_row, c);
+            _mm_storeu_ps(to + 3 * into_row, d);
+        }
+        for (; j < columns; j++)
+            for (int r = 0; r < 4; r++) into[j * into_row + i + r] = from[r * matrix_row + j];
+    }
+#endif
+    for (; i < rows; i++)
+        for (int j = 0; j < columns; j++) into[j * into_row + i] = matrix[i * matrix_row + j];
+}
+
+#define PRODUCT LOOP(product)
+#define PRODUCT_BLOCK LOOP(product_block)
+#define FACTOR REAL
+#define FACTORS VECTOR
+#define LOAD_FACTORS LOAD
+#define EACH_FACTOR EACH
+#define ADD_PRODUCT(sum, left, right) ((sum) + (left) * (right))
+#define HALF_FACTORS __m256
+#define LOAD_HALF _mm256_loadu_ps
+#define LOW_HALF _mm512_castps512_ps256
+#define ADD_HALF(sum, left, right) ((sum) + (left) * (right))
 #include "_vector_product.h"
 #include "_vector_rows.h"
+#if BITS == 512 && defined(BFLOAT16_TARGET)
+#include "_vector_bfloat16.h"
+#endif
 
 /* The loops of this instruction set. */
 #define MEMBER(RESULT, name, arguments) .name = LOOP(name),

@@ -2,7 +2,10 @@
  * BLAS makes of both sides to pay.
  *
  * A block of the result, ROWS rows and at most COLUMNS vectors wide, stays in registers while the inner index
- * runs. Included by _vector_loops.h, for each instruction set.
+ * runs. Included by _vector_loops.h, for each instruction set, and by _vector_bfloat16.h. The includer defines
+ * what is multiplied: FACTOR, FACTORS, a vector of them, and LOAD_FACTORS, EACH_FACTOR and ADD_PRODUCT; for halves of
+ * vectors HALF_FACTORS, LOAD_HALF, LOW_HALF and ADD_HALF; and the names PRODUCT and PRODUCT_BLOCK. This file undefines
+ * them.
  */
 #undef ROWS
 #undef COLUMNS
@@ -25,12 +28,14 @@
 /* One block of `product`: `rows` rows and `columns` vectors, of the last of which `part` numbers are written
  * unless it is 0. With `half` these are in half a vector behind the others, which many processors multiply in half
  * the time. Rows beyond the last are the last again. */
-INLINE TARGET static void LOOP(product_block)(const Product *by, REAL *c, const REAL *a, const REAL *b,
-                                              const REAL *start, int rows, int part, const int columns,
-                                              const int half) {
-    VECTOR sum[ROWS][COLUMNS], right[COLUMNS];
+INLINE TARGET static void PRODUCT_BLOCK(const Product *by, REAL *c, const FACTOR *a, const FACTOR *b,
+                                        const REAL *start, int rows, int part, const int columns,
+                                        const int half) {
+    VECTOR sum[ROWS][COLUMNS];
+    FACTORS right[COLUMNS];
 #if BITS == 512
-    __m256 end[ROWS], right_end;
+    __m256 end[ROWS];
+    HALF_FACTORS right_end;
 #endif
     size_t a_at[ROWS];
     UNROLLED
@@ -46,17 +51,17 @@ INLINE TARGET static void LOOP(product_block)(const Product *by, REAL *c, const 
     }
     for (int k = 0; k < by->inner; k++, a += by->a_column, b += by->b_row) {
         UNROLLED
-        for (int j = 0; j < columns; j++) right[j] = LOAD(b + j * WIDTH);
+        for (int j = 0; j < columns; j++) right[j] = LOAD_FACTORS(b + j * WIDTH);
 #if BITS == 512
-        if (half) right_end = _mm256_loadu_ps(b + columns * WIDTH);
+        if (half) right_end = LOAD_HALF(b + columns * WIDTH);
 #endif
         UNROLLED
         for (int r = 0; r < ROWS; r++) {
-            VECTOR left = EACH(a[a_at[r]]);
+            FACTORS left = EACH_FACTOR(a[a_at[r]]);
             UNROLLED
-            for (int j = 0; j < columns; j++) sum[r][j] += left * right[j];
+            for (int j = 0; j < columns; j++) sum[r][j] = ADD_PRODUCT(sum[r][j], left, right[j]);
 #if BITS == 512
-            if (half) end[r] += _mm512_castps512_ps256(left) * right_end;
+            if (half) end[r] = ADD_HALF(end[r], LOW_HALF(left), right_end);
 #endif
         }
     }
@@ -79,56 +84,41 @@ INLINE TARGET static void LOOP(product_block)(const Product *by, REAL *c, const 
 
 /* c = start + a @ b; see Product.   c: (m, n).  a: (m, inner).  b: (inner, n).  start: (m, n)
  * The rows of b and of start can be read for whole vectors. */
-TARGET static void LOOP(product)(REAL *restrict c, const REAL *restrict a, const REAL *restrict b, int m,
-                                 int n, const Product *by) {
+TARGET static void PRODUCT(REAL *restrict c, const FACTOR *restrict a, const FACTOR *restrict b, int m, int n,
+                           const Product *by) {
     const Product rule = *by;
     for (int j = 0; j < n; j += COLUMNS * WIDTH) {
         int left = n - j, columns = left < COLUMNS * WIDTH ? (left + WIDTH - 1) / WIDTH : COLUMNS;
         int part = left < COLUMNS * WIDTH ? left % WIDTH : 0, half = COLUMNS == 4 && 0 < part && part <= WIDTH / 2;
         for (int i = 0; i < m; i += ROWS) {
             REAL *to = c + i * rule.c_row + j;
-            const REAL *from = a + i * rule.a_row;
+            const FACTOR *from = a + i * rule.a_row;
             const REAL *start = rule.start ? rule.start + i * rule.start_row + j : rule.start;
             int rows = m - i < ROWS ? m - i : ROWS;
             switch (half ? -columns : columns) { /* each a block whose size the compiler knows */
-            case 1: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 1, 0); break;
-            case 2: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 2, 0); break;
+            case 1: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 1, 0); break;
+            case 2: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 2, 0); break;
 #if COLUMNS == 4
-            case 3: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 3, 0); break;
-            case 4: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 4, 0); break;
-            case -1: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 0, 1); break;
-            case -2: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 1, 1); break;
-            case -3: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 2, 1); break;
-            case -4: LOOP(product_block)(&rule, to, from, b + j, start, rows, part, 3, 1); break;
+            case 3: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 3, 0); break;
+            case 4: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 4, 0); break;
+            case -1: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 0, 1); break;
+            case -2: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 1, 1); break;
+            case -3: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 2, 1); break;
+            case -4: PRODUCT_BLOCK(&rule, to, from, b + j, start, rows, part, 3, 1); break;
 #endif
             }
         }
     }
 }
 #undef UNROLLED
-
-/* into = matrix.T                 matrix: (rows, columns).  Rows are into_row, matrix_row apart */
-TARGET static void LOOP(transpose)(REAL *restrict into, size_t into_row, const REAL *restrict matrix,
-                                   size_t matrix_row, int rows, int columns) {
-    int i = 0;
-#if BITS
-    for (; i + 4 <= rows; i += 4) {
-        const REAL *from = matrix + i * matrix_row;
-        int j = 0;
-        for (; j + 4 <= columns; j += 4) {
-            __m128 a = _mm_loadu_ps(from + j), b = _mm_loadu_ps(from + matrix_row + j);
-            __m128 c = _mm_loadu_ps(from + 2 * matrix_row + j), d = _mm_loadu_ps(from + 3 * matrix_row + j);
-            REAL *to = into + j * into_row + i;
-            _MM_TRANSPOSE4_PS(a, b, c, d);
-            _mm_storeu_ps(to, a);
-            _mm_storeu_ps(to + into_row, b);
-            _mm_storeu_ps(to + 2 * into_row, c);
-            _mm_storeu_ps(to + 3 * into_row, d);
-        }
-        for (; j < columns; j++)
-            for (int r = 0; r < 4; r++) into[j * into_row + i + r] = from[r * matrix_row + j];
-    }
-#endif
-    for (; i < rows; i++)
-        for (int j = 0; j < columns; j++) into[j * into_row + i] = matrix[i * matrix_row + j];
-}
+#undef PRODUCT
+#undef PRODUCT_BLOCK
+#undef FACTOR
+#undef FACTORS
+#undef LOAD_FACTORS
+#undef EACH_FACTOR
+#undef ADD_PRODUCT
+#undef HALF_FACTORS
+#undef LOAD_HALF
+#undef LOW_HALF
+#undef ADD_HALF

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,12 +30,40 @@ __all__ = [
     "ENERGIES",
     "BayesianSkipGramBackend",
     "NativeBackend",
+    "Options",
     "SkipGramBackend",
     "Word2GaussBackend",
     "check_energy",
+    "options",
 ]
 
 ENERGIES = _word2gauss.ENERGIES
+
+
+@dataclass
+class Options:
+    """How the native kernels compute, for all models that this process trains; none of this is part of a model.
+
+    Parameters
+    ----------
+    bfloat16 : bool
+        Whether the matrix products of the Bayesian Skip-gram's encoder are computed from numbers of 16 bits while it
+        trains, on processors that multiply these twice as fast (AVX-512 BF16: AMD's since Zen 4, Intel's Xeons since
+        Sapphire Rapids). Tables, sums and divergences have 32 bits, and what others call the encoder for is computed
+        from 32. False trains the same model on every processor, up to rounding.
+
+    Examples
+    --------
+    >>> from densvec.training.native import options
+    >>> options
+    Options(bfloat16=True)
+    """
+
+    bfloat16: bool = True
+
+
+#: What models are trained with; change its attributes.
+options = Options()
 
 
 class NativeBackend(Backend):
@@ -82,6 +111,8 @@ class BayesianSkipGramBackend(NativeBackend):
         those of `state`; `state` has those of worker 0 afterwards.
     travelled : array, (words,), optional
         Where `note_travel` adds up, best near the means: see `densvec.training.alignment`.
+    bfloat16 : bool, optional
+        See `Options`; None takes `densvec.training.native.options`.
     """
 
     def __init__(
@@ -92,6 +123,7 @@ class BayesianSkipGramBackend(NativeBackend):
         state: dict[str, Array] | None = None,
         workers: int = 1,
         travelled: Array | None = None,
+        bfloat16: bool | None = None,
     ) -> None:
         assert wv.encoder is not None
         self.objective = objective
@@ -109,6 +141,7 @@ class BayesianSkipGramBackend(NativeBackend):
             reading=wv.encoder.reading,
             company=bayesian_company(wv),
             workers=workers,
+            bfloat16=options.bfloat16 if bfloat16 is None else bfloat16,
         )
         super().__init__(tables, kernel)
 

@@ -8,7 +8,7 @@ import pytest
 from densvec._corpus import Chunk
 from densvec.native._bsg import Kernel
 from densvec.training.alignment import lay_side_by_side
-from densvec.training.native import BayesianSkipGramBackend
+from densvec.training.native import BayesianSkipGramBackend, options
 from densvec.training.settings import Objective, Rates
 from densvec.training.torch.backend import TorchBackend
 from tests.training.cases import SENTENCES, BackendCases, arrays_of, make_chunk, make_wv
@@ -119,6 +119,35 @@ def test_every_instruction_set_trains_the_same_wherever_rows_lie(dimensions, pai
             np.testing.assert_allclose(
                 array, plain, atol=2e-4 * np.abs(plain).max(), err_msg=f"{name}, {case}"
             )
+
+
+@pytest.fixture
+def rounding():
+    """Skip a test where the processor has no products of bfloat16s."""
+    wv = make_wv(3, 2, dtype=np.float32)
+    backend = BayesianSkipGramBackend(wv, Objective(), Rates(), bfloat16=True)
+    if not backend._kernel.bfloat16:
+        pytest.skip("this processor has no AVX-512 BF16")
+
+
+@pytest.mark.usefixtures("rounding")
+def test_what_is_only_looked_at_is_not_rounded():
+    wv, chunk = make_wv(60, 24, dtype=np.float32, scale=0.3), long_chunk(60, 600)
+    exact, rounded = (
+        BayesianSkipGramBackend(wv, Objective(), Rates(), bfloat16=flag) for flag in (False, True)
+    )
+    assert rounded.measure(chunk) == exact.measure(chunk)
+    gradients = rounded.gradients(chunk)[1]
+    for name, expected in exact.gradients(chunk)[1].items():
+        np.testing.assert_array_equal(gradients[name], expected, err_msg=name)
+
+
+@pytest.mark.usefixtures("rounding")
+def test_rounding_is_chosen_for_all_models_of_a_process(monkeypatch):
+    wv = make_wv(60, 24, dtype=np.float32)
+    assert BayesianSkipGramBackend(wv, Objective(), Rates())._kernel.bfloat16
+    monkeypatch.setattr(options, "bfloat16", False)
+    assert not BayesianSkipGramBackend(wv, Objective(), Rates())._kernel.bfloat16
 
 
 def test_two_workers_train_the_same_tables():
