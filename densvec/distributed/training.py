@@ -54,6 +54,16 @@ BATCH_WORDS = 100_000
 #: and what single words teach them is averaged away.
 ENCODER_POWER = 0.5
 
+#: With more ranks than this, the encoder's weights step after so many centres of each, instead of 256: they take fewer
+#: steps one after another, the more ranks there are, and these are from more text.
+FEW_RANKS, CENTRES_OF_MANY = 4, 64
+
+
+def pace_encoder(backend: Backend, ranks: int) -> None:
+    """Let the encoder of a backend learn as fast as is right for one of so many ranks."""
+    backend.encoder_factor = ranks**ENCODER_POWER
+    backend.encoder_centres = CENTRES_OF_MANY if ranks > FEW_RANKS else Backend.encoder_centres
+
 
 class RankInterrupt(KeyboardInterrupt):
     """Another rank was interrupted, so this one stops too."""
@@ -308,7 +318,7 @@ class TogetherBackend(Backend):
         self._in_epoch = True
         if run.shared is None and start:  # one process began this epoch: one finishes it
             self._ledger = None
-            self._set_encoder_factor()
+            self._set_encoder_pace()
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
@@ -324,7 +334,7 @@ class TogetherBackend(Backend):
             "begun": {p: c for p, c in document["begun"].items() if int(p) in hand},
         }
         self._ledger = Ledger(own)
-        self._set_encoder_factor()
+        self._set_encoder_pace()
 
         def open_piece(piece: int, first: int) -> Feed:
             part = None if self._pieces is None else self._pieces[piece]
@@ -332,10 +342,10 @@ class TogetherBackend(Backend):
 
         return PiecesFeed(hand, open_piece, self._ledger)
 
-    def _set_encoder_factor(self) -> None:
+    def _set_encoder_pace(self) -> None:
         """Let the encoder learn as fast as is right for the ranks that train."""
         ranks = 1 if self._alone or self._ledger is None else self._group.size
-        self._inner.encoder_factor = ranks**ENCODER_POWER
+        pace_encoder(self._inner, ranks)
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""
@@ -429,7 +439,7 @@ class TogetherBackend(Backend):
             if self._alone or self._full_next:
                 meet = exchange.follow if self._alone else exchange.full
                 self._alone = False
-                self._set_encoder_factor()
+                self._set_encoder_pace()
                 reports, documents = meet(report, document)
                 self._read(reports, True)
                 self._settle(documents)
