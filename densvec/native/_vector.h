@@ -191,7 +191,7 @@ static const int32_t PART_MASKS[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 #endif
 #if defined(__clang__) && __clang_major__ >= 9
 #define BFLOAT16_TARGET __attribute__((target(AVX512 ",avx512bf16"), min_vector_width(512)))
-#elif !defined(__clang__) && __GNUC__ >= 10
+#elif !defined(__clang__) && __GNUC__ >= 11
 #define BFLOAT16_TARGET __attribute__((target(AVX512 ",avx512bf16,prefer-vector-width=512")))
 #endif
 #define SUFFIX avx512

@@ -49,8 +49,8 @@ class Options:
     bfloat16 : bool
         Whether the matrix products of the Bayesian Skip-gram's encoder are computed from numbers of 16 bits while it
         trains, on processors that multiply these twice as fast (AVX-512 BF16: AMD's since Zen 4, Intel's Xeons since
-        Sapphire Rapids). Tables, sums and divergences have 32 bits, and what others call the encoder for is computed
-        from 32. False trains the same model on every processor, up to rounding.
+        Sapphire Rapids). Tables, sums, divergences and inference have 32 bits. False trains the same model on every
+        processor, up to the order of sums.
 
     Examples
     --------
@@ -70,8 +70,8 @@ class NativeBackend(Backend):
     """What the native backends share.
 
     The tables belong to a ``KeyedDensities`` and are trained where they lie: all of float32, or all of float64 to
-    check gradients. With one worker a run is reproducible bit for bit; several workers update the same tables
-    without locks (Hogwild), so no two runs are quite the same.
+    check gradients. With one worker a run is reproducible bit for bit on machines of one kind; several workers update
+    the same tables without locks (Hogwild), so no two runs are quite the same.
     """
 
     concurrent = True
