@@ -341,21 +341,21 @@ cdef Alias alias_of(object cell_array) except *:
     return Alias(cells=<const Cell *>&cells[0, 0], size=<uint32_t>cells.shape[0], cumulated=NULL)
 
 
-cdef int draw_shared(int32_t[:, ::1] negatives, const Alias *common, const Alias *rare, Random rng) except -1:
+cdef int draw_shared(int32_t[:, ::1] negatives, const Alias *noise, const Alias *rare, Random rng) except -1:
     """Negatives of each centre; `rng` is a copy, which the compiler can keep in registers.
 
-    The last word of `common` stands for all of `rare`, unless that is empty. Most draws of rare words repeat
+    The last word of `noise` stands for all of `rare`, unless that is empty. Most draws of rare words repeat
     one of the chunk's first ones, whose rows are in the cache then; each draw is by the weights all the same.
     """
     cdef Py_ssize_t i, n = negatives.shape[0] * negatives.shape[1], places = 0, fresh
     cdef int32_t *out = &negatives[0, 0]                            # OUT
-    cdef Alias table = common[0]
+    cdef Alias table = noise[0]
     if rare.size == 0:
         with nogil:
             for i in range(n):
                 out[i] = draw_word(&table, &rng)
         return 0
-    cdef int32_t word, first = <int32_t>common.size - 1
+    cdef int32_t word, first = <int32_t>noise.size - 1
     cdef int64_t[::1] place = np.empty(n + 1, np.int64)             # TMP: of the draws that are rare words
     cdef int32_t[::1] drawn = np.empty(n, np.int32)                 # TMP: rare words
     with nogil:
@@ -429,9 +429,8 @@ cdef class Sampler:
     cdef readonly bint shrink_windows
     cdef readonly str pairing
     cdef readonly object seed
-    cdef object thresholds, cells, common_cells, rare_cells, cumulated  # own the memory of the next three
-    cdef Alias noise             # of pairs
-    cdef Alias common, rare      # of centres: see `draw_shared`
+    cdef object thresholds, cells, rare_cells, cumulated    # own the memory behind `noise` and `rare`
+    cdef Alias noise, rare       # see `draw_shared`; `rare` is empty, and `noise` all there is, for pairs
     cdef uint64_t seed_bits
     cdef int64_t sole            # the only word with noise weight, or -1
 
@@ -463,19 +462,14 @@ cdef class Sampler:
         self.seed_bits = int(seed) & 0xFFFFFFFFFFFFFFFF
         # 2**32 stands for "always": 32 random bits are below it whatever they are.
         self.thresholds = (np.minimum(keep, 1.0) * 4294967296.0).astype(np.uint64)
-        cdef const double[::1] cumulated
-        if pairing == "paired":
-            cumulated = self.cumulated = np.cumsum(noise)
-            self.cells = alias_cells(noise)
-            self.noise = alias_of(self.cells)
-            self.noise.cumulated = &cumulated[0]
-        elif noise[COMMON:].sum() > 1e-300:
-            self.common_cells = alias_cells(np.append(noise[:COMMON], noise[COMMON:].sum()))
+        if pairing == "shared" and noise[COMMON:].sum() > 1e-300:
             self.rare_cells = alias_cells(noise[COMMON:])
-            self.common, self.rare = alias_of(self.common_cells), alias_of(self.rare_cells)
-        else:
-            self.common_cells = alias_cells(noise)
-            self.common = alias_of(self.common_cells)
+            self.rare = alias_of(self.rare_cells)
+            noise = np.append(noise[:COMMON], noise[COMMON:].sum())
+        self.cells, self.cumulated = alias_cells(noise), np.cumsum(noise)
+        cdef const double[::1] cumulated = self.cumulated
+        self.noise = alias_of(self.cells)
+        self.noise.cumulated = &cumulated[0]
 
     def sample(self, Block block not None, int64_t epoch):
         """Return the chunk of a block in an epoch. Holds the GIL only to allocate."""
@@ -527,7 +521,7 @@ cdef class Sampler:
         negative_array = np.empty((pairs if paired else n, self.negative), np.int32)
         if negative_array.size:
             if not paired:
-                draw_shared(negative_array, &self.common, &self.rare, rng)
+                draw_shared(negative_array, &self.noise, &self.rare, rng)
             elif self.sole >= 0:
                 raise ValueError(
                     f"paired negatives must differ from their positive, but only word {self.sole} has noise "

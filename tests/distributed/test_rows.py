@@ -96,18 +96,23 @@ def test_native_code_gives_what_pytorch_gives(count, travels, laid):
         by_torch, native = (ranks(kind, count, travels=travels, laid=laid) for kind in (Rows, NativeRows))
 
 
+def assert_same_exchanges(some, others, settle):
+    """Let both kinds of ranks exchange twice: they must send, combine and end with the same."""
+    for _ in range(2):
+        sent, combined = exchange(some, PARTS, settle)
+        sent_by_others, combined_of_others = exchange(others, PARTS, settle)
+        assert all(map(torch.equal, sent, sent_by_others))
+        assert torch.equal(combined, combined_of_others)
+        for rows, other in zip(some, others, strict=True):
+            assert all(map(torch.equal, rows._tables, other._tables))
+
+
 @pytest.mark.parametrize("kind", [Rows, NativeRows])
 @pytest.mark.parametrize("settle", [False, True])
 def test_rows_that_lie_apart_come_to_the_same_and_what_is_between_them_stays(kind, settle):
     plain, made = (ranks(kind, 3, travels=True, laid=laid) for laid in (list, padded))
-    for _ in range(2):
-        sent, combined = exchange(plain, PARTS, settle)
-        sent_apart, combined_apart = exchange(made, PARTS, settle)
-        assert all(map(torch.equal, sent, sent_apart))
-        assert torch.equal(combined, combined_apart)
-        for rows, apart in zip(plain, made, strict=True):
-            assert all(map(torch.equal, rows._tables, apart._tables))
-            assert (apart._tables[0]._base[:, -4:] == 99).all()
+    assert_same_exchanges(plain, made, settle)
+    assert all((apart._tables[0]._base[:, -4:] == 99).all() for apart in made)
 
 
 @pytest.mark.parametrize("kind", [Rows, NativeRows])
@@ -228,10 +233,4 @@ def test_several_threads_copy_what_one_does(monkeypatch, settle, laid):
     with ThreadPoolExecutor(3) as threads:
         one = ranks(NativeRows, 2, travels=True, laid=laid)
         several = ranks(partial(NativeRows, threads=threads), 2, travels=True, laid=laid)
-        for _ in range(2):
-            sent, combined = exchange(one, PARTS, settle)
-            sent_by_several, combined_of_several = exchange(several, PARTS, settle)
-            assert all(map(torch.equal, sent, sent_by_several))
-            assert torch.equal(combined, combined_of_several)
-            for rows, others in zip(one, several, strict=True):
-                assert all(map(torch.equal, rows._tables, others._tables))
+        assert_same_exchanges(one, several, settle)
