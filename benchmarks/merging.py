@@ -19,8 +19,8 @@ from densvec import BayesianSkipGram
 from densvec.distributed.bands import first_band
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group
-from densvec.distributed.intervals import chunk_words, default_words, inputs_every
-from densvec.distributed.training import ALONE, MOST_ALONE, pace_encoder, shared_arrays
+from densvec.distributed.intervals import adds_weights, chunk_words, default_words, inputs_every, rows_every
+from densvec.distributed.training import ALONE, ENCODER_POWER, MOST_ADDED, MOST_ALONE, shared_arrays
 from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
 from densvec.text.pieces import deal, pieces_of
@@ -80,7 +80,7 @@ class Simulated(Group):
 class Rank:
     """A copy of the tables, and what trains it."""
 
-    def __init__(self, model, common, group, band, every, first=None):
+    def __init__(self, model, common, group, adds, options, first=None):
         self.backend = model._make_backend()
         encoder, objective = model.wv.encoder, self.backend.objective
 
@@ -101,7 +101,7 @@ class Rank:
             reading=encoder.reading,
             company=bayesian_company(model.wv),
         )
-        whole = shared_arrays(self.backend, model.layout())
+        whole = shared_arrays(self.backend, model.layout(), adds)
         names = {id_of(array): name for name, array in self.backend.arrays().items()}
 
         def merged(tensor):
@@ -112,14 +112,15 @@ class Rank:
             list(filter(merged, whole.means)),
             list(filter(merged, whole.momentum)),
             [(table, rule) for table, rule in whole.inputs if merged(table)],
+            list(filter(merged, whole.weights)),
             None if "means" in common else whole.travelled,
         )
-        self._group, self._band, self._every = group, band, every
+        self._group, self._options = group, options
         self.exchange = None
 
     def join(self):
         """Begin to exchange; all ranks do so together."""
-        self.exchange = Exchange(self._group, self.shared, first_band=self._band, inputs_every=self._every)
+        self.exchange = Exchange(self._group, self.shared, **self._options)
 
 
 def id_of(array):
@@ -141,13 +142,19 @@ def kind(name):
 def train(model, args):
     """Train a model on simulated ranks; return the bytes that one of them sent for each of its words."""
     table = Table(args.ranks)
-    band = args.first_band or first_band(args.exchange_words, args.ranks)
+    adds = adds_weights(args.exchange_words, args.ranks)
+    rounds = rows_every(args.exchange_words) if adds else 1
+    options = {
+        "first_band": args.first_band or first_band(args.exchange_words, args.ranks),
+        "inputs_every": inputs_every(args.exchange_words),
+        "rows_every": rounds,
+        "gain": min(args.ranks, MOST_ADDED),
+    }
     model._optimiser_state = model._make_backend().state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
     common = frozenset(KINDS if "all" in args.common else args.common)
-    every = inputs_every(args.exchange_words)
-    ranks = [Rank(model, common, groups[0], band, every)]
-    ranks += [Rank(model, common, group, band, every, ranks[0]) for group in groups[1:]]
+    ranks = [Rank(model, common, groups[0], adds, options)]
+    ranks += [Rank(model, common, group, adds, options, ranks[0]) for group in groups[1:]]
     apart = args.ranks > 1 and bool(ranks[0].shared.all())
     if apart:
         with ThreadPoolExecutor(args.ranks) as threads:
@@ -157,7 +164,8 @@ def train(model, args):
     open_feed, trained = model._feeds(), 0
     total_words = model.corpus_total_words * model.epochs
     alone = min(ALONE, int(MOST_ALONE * total_words)) if args.alone is None else args.alone
-    pace = 1 if "weights" in common else args.ranks  # once rank 0 is no longer alone
+    # once rank 0 is no longer alone
+    factor = 1.0 if adds or "weights" in common else args.ranks**ENCODER_POWER
     for epoch in range(model.epochs):
         # as ranks do: those that wait for rank 0 get as much less of the first epoch
         ahead = sum(sizes) * alone // model.corpus_total_words if epoch == 0 and args.ranks > 1 else 0
@@ -168,7 +176,7 @@ def train(model, args):
             beginning = trained == 0 and alone > 0 and args.ranks > 1
             for number in [0] if beginning else sorted(going):
                 words = 0
-                while words < (alone if beginning else args.exchange_words) and number in going:
+                while words < (alone if beginning else args.exchange_words // rounds) and number in going:
                     chunk = next(feeds[number], None)
                     if chunk is None:
                         going.discard(number)
@@ -178,7 +186,7 @@ def train(model, args):
                     words += chunk.words
                     trained += chunk.words
             for rank in ranks:
-                pace_encoder(rank.backend, pace)
+                rank.backend.encoder_factor = factor
             if apart and beginning:
                 together(ranks, Exchange.follow)
             elif apart:
@@ -240,7 +248,8 @@ def main() -> None:
     args.exchange_words = args.exchange_words or default_words(args.ranks)
     torch.set_num_threads(1)
     model = BayesianSkipGram(workers=1, epochs=args.epochs, seed=args.seed, show_progress=False)
-    model.batch_words = chunk_words(args.exchange_words, model.batch_words)
+    rounds = rows_every(args.exchange_words) if adds_weights(args.exchange_words, args.ranks) else 1
+    model.batch_words = chunk_words(args.exchange_words // rounds, model.batch_words)
     model.build_vocab(corpus_file=args.corpus)
     per_word = train(model, args)
     report = evaluate_all(model, args.data, resamples=0)

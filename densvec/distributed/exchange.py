@@ -15,6 +15,7 @@ from torch import Tensor
 from densvec.distributed.bands import slices
 from densvec.distributed.group import Group
 from densvec.distributed.rows import Parts, Rows, Rule, rows_of
+from densvec.distributed.weights import Weights
 from densvec.training import signals
 
 __all__ = ["Exchange", "Report", "Shared"]
@@ -31,20 +32,22 @@ class Shared:
 
     #: Tables with a row for each word, with what combines the changes of ranks to some of their rows.
     rows: Sequence[tuple[Tensor, Rule]]
-    #: What is averaged: the weights of the encoder and their second moments, counters.
+    #: What is averaged: the second moments of the encoder's weights, counters, and the weights unless they are below.
     means: Sequence[Tensor]
     #: The momentum of the weights, which each rank has of its own until all tables are made equal. If ranks took each
     #: other's over, all of them would go on with what only one has to.
     momentum: Sequence[Tensor] = ()
     #: Like `rows`, what only the encoder reads: it may be exchanged less often.
     inputs: Sequence[tuple[Tensor, Rule]] = ()
+    #: The weights of the encoder, if the changes of ranks to them are added up.
+    weights: Sequence[Tensor] = ()
     #: How far training has drawn the first of `rows`, the means, if that is known; each rank has its own.
     travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all of them."""
         tables = [table for table, _ in (*self.rows, *self.inputs)]
-        return [*tables, *self.means, *self.momentum]
+        return [*tables, *self.means, *self.momentum, *self.weights]
 
 
 @dataclass
@@ -89,28 +92,43 @@ class Exchange:
     first_band : int
         Rows that are exchanged in every round; see `densvec.distributed.bands`.
     inputs_every : int
-        Of so many rounds, one exchanges what only the encoder reads.
+        Of so many rounds with rows, one exchanges what only the encoder reads.
+    rows_every : int
+        Of so many rounds, one exchanges rows and what is averaged; the others have the encoder's weights alone.
+    gain : float
+        How many times the mean of ranks' changes to these weights is added; see `densvec.distributed.weights`.
     threads : int
         How many copy changes while training waits.
     """
 
     def __init__(
-        self, group: Group, shared: Shared, *, first_band: int, inputs_every: int = 1, threads: int = 1
+        self,
+        group: Group,
+        shared: Shared,
+        *,
+        first_band: int,
+        inputs_every: int = 1,
+        rows_every: int = 1,
+        gain: float = 1.0,
+        threads: int = 1,
     ) -> None:
         self.group = group
         self.rounds = 0
         self._shared = shared
         self._first_band = first_band
+        self._rows_every = rows_every
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
         self._adopt()
+        self._weights = Weights(shared.weights, gain)
         self._copying = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
         self._tables: list[_Turns] = []
         if shared.rows:
-            self._tables.append(_Turns(rows_of(shared.rows, self._wire, shared.travelled, self._copying), 1))
+            rows = rows_of(shared.rows, self._wire, shared.travelled, self._copying)
+            self._tables.append(_Turns(rows, rows_every))
         if shared.inputs:
             inputs = rows_of(shared.inputs, self._wire, threads=self._copying)
-            self._tables.append(_Turns(inputs, inputs_every))
+            self._tables.append(_Turns(inputs, rows_every * inputs_every))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[_Outcome] | None = None
         self._sent: _Change | None = None
@@ -128,7 +146,8 @@ class Exchange:
             for rows, every in self._tables
             if self.rounds % every == 0
         ]
-        self._sent = self._changed(chosen, self._shared.means)
+        averaged = self._shared.means if self.rounds % self._rows_every == 0 else []
+        self._sent = self._changed(chosen, averaged, self._weights.changes())
         self.rounds += 1
         self._pending = self._thread.submit(self._round, report, self._sent)
 
@@ -149,10 +168,12 @@ class Exchange:
         if not documents:
             return reports, []
         averaged = [*self._shared.means, *self._shared.momentum]
-        self._settle(self._run(partial(self._combined, self._changed([], averaged))))
+        change = self._run(partial(self._combined, self._changed([], averaged, self._weights.changes())))
+        self._settle(change)
+        self._weights.settle(change.weights)
         for rows, _ in self._tables:
             for start in range(0, len(rows), SLAB):
-                change = self._changed([(rows, [(start, min(start + SLAB, len(rows)))])], [])
+                change = self._changed([(rows, [(start, min(start + SLAB, len(rows)))])])
                 self._settle(self._run(partial(self._combined, change)))
         self.rounds += 1
         return reports, documents
@@ -165,6 +186,7 @@ class Exchange:
         self._run(self._adopt)
         for rows, _ in self._tables:
             rows.rebase()
+        self._weights.rebase()
         return reports, documents
 
     def close(self) -> None:
@@ -186,11 +208,17 @@ class Exchange:
         """Do something in the thread of the exchange, and wait for it."""
         return _result(self._thread.submit(act))
 
-    def _changed(self, chosen: Sequence[tuple[Rows, Parts]], averaged: Sequence[Tensor]) -> _Change:
-        """Return what has changed in some rows of tables since ranks agreed, and a copy of what is averaged."""
+    def _changed(
+        self,
+        chosen: Sequence[tuple[Rows, Parts]],
+        averaged: Sequence[Tensor] = (),
+        weights: Sequence[Tensor] = (),
+    ) -> _Change:
+        """Return what has changed in some rows since ranks agreed, a copy of what is averaged, and changed weights."""
         # so many rows that all ranks own equally many
         messages = [_Message(rows, parts, rows.changed(parts, self.group.size)) for rows, parts in chosen]
-        return _Change(messages, averaged, [tensor.clone().to(self._wire) for tensor in averaged])
+        values = [tensor.clone().to(self._wire) for tensor in averaged]
+        return _Change(messages, averaged, values, [change.to(self._wire) for change in weights])
 
     def _add(self, change: _Change, sent: _Change) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
@@ -198,6 +226,7 @@ class Exchange:
             of_all.rows.add(of_all.parts, of_all.values, of_self.values)
         for tensor, mean, own_part in zip(change.averaged, change.values, sent.values, strict=True):
             tensor.add_((mean - own_part).to(tensor.device))
+        self._weights.add(change.weights, sent.weights)
 
     def _settle(self, change: _Change) -> None:
         """Move on what ranks agree on, and make the tables equal to it."""
@@ -233,7 +262,8 @@ class Exchange:
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""
         messages = [replace(message, values=self._combined_rows(message)) for message in change.messages]
-        return replace(change, messages=messages, values=self._means(change.values))
+        means, count = self._means([*change.values, *change.weights]), len(change.values)
+        return replace(change, messages=messages, values=means[:count], weights=means[count:])
 
     def _combined_rows(self, message: _Message) -> Tensor:
         """Send each owner its part of the rows, combine the own part, and gather all of them."""
@@ -289,11 +319,12 @@ class _Message:
 
 @dataclass
 class _Change:
-    """Changes of some rows, and what is averaged, with its values at that time."""
+    """Changes of some rows, what is averaged, with its values at that time, and changes of weights."""
 
     messages: list[_Message]
     averaged: Sequence[Tensor]
     values: list[Tensor]
+    weights: list[Tensor]
 
 
 @dataclass

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["chunk_words", "default_words", "inputs_every"]
+__all__ = ["adds_weights", "chunk_words", "default_words", "inputs_every", "rows_every"]
 
 #: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
 #: more save time.
 WORDS_OF_TWO, LEAST_WORDS = 100_000, 5000
+
+#: With more ranks than this, so many words lie between two exchanges of the encoder's weights alone: added up, they are
+#: as good as those of one process, but only if that is done this often.
+FEW_RANKS, WORDS_OF_WEIGHTS = 4, 625
 
 #: With so many words between two exchanges, every fourth is enough for what only the encoder reads.
 MANY_WORDS = 100_000
@@ -44,3 +48,30 @@ def inputs_every(words: int) -> int:
     [1, 4]
     """
     return 4 if words >= MANY_WORDS else 1
+
+
+def adds_weights(words: int, ranks: int) -> bool:
+    """Return whether ranks add up their changes of the encoder's weights, if rows are exchanged every so many words.
+
+    They do that many times between two exchanges of rows. Who exchanges rows seldom has many workers or a slow network:
+    then weights are averaged, together with the rows.
+
+    Examples
+    --------
+    >>> [adds_weights(5000, ranks) for ranks in (4, 5, 8)]
+    [False, True, True]
+    >>> adds_weights(10_000, 8)
+    False
+    """
+    return ranks > FEW_RANKS and words <= LEAST_WORDS
+
+
+def rows_every(words: int) -> int:
+    """Return of how many rounds one exchanges rows, every so many words, if weights are added up in all of them.
+
+    Examples
+    --------
+    >>> [rows_every(words) for words in (500, 2500, 5000)]
+    [1, 4, 8]
+    """
+    return -(-words // WORDS_OF_WEIGHTS)

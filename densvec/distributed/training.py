@@ -20,7 +20,13 @@ from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.feed import PiecesFeed
 from densvec.distributed.group import Group, RankError, settings
-from densvec.distributed.intervals import chunk_words, default_words, inputs_every
+from densvec.distributed.intervals import (
+    adds_weights,
+    chunk_words,
+    default_words,
+    inputs_every,
+    rows_every,
+)
 from densvec.distributed.ledger import Ledger, merged
 from densvec.distributed.rows import Rule
 from densvec.distributed.vocabulary import check_shares
@@ -50,19 +56,12 @@ ALONE, MOST_ALONE = 2_000_000, 1 / 20
 #: exchanges cost quality.
 BATCH_WORDS = 100_000
 
-#: The learning rate of the encoder's weights grows with this power of the number of ranks: they average these weights,
-#: and what single words teach them is averaged away.
+#: Ranks that average the encoder's weights learn them faster, by this power of the number of ranks: what single words
+#: teach is averaged away.
 ENCODER_POWER = 0.5
 
-#: With more ranks than this, the encoder's weights step after so many centres of each, instead of 256: they take fewer
-#: steps one after another, the more ranks there are, and these are from more text.
-FEW_RANKS, CENTRES_OF_MANY = 4, 64
-
-
-def pace_encoder(backend: Backend, ranks: int) -> None:
-    """Let the encoder of a backend learn as fast as is right for one of so many ranks."""
-    backend.encoder_factor = ranks**ENCODER_POWER
-    backend.encoder_centres = CENTRES_OF_MANY if ranks > FEW_RANKS else Backend.encoder_centres
+#: The changes of so many ranks to these weights are added up; those of more count as those of so many.
+MOST_ADDED = 8
 
 
 class RankInterrupt(KeyboardInterrupt):
@@ -90,8 +89,13 @@ def share(
     workers = group.gather(model.workers) if group.size > 1 else [1]
     interval = settings.exchange_words or default_words(group.size) * max(workers)
     chunk = model.batch_words
+    rounds = None
     if group.size > 1:
-        chunk = chunk_words(interval // max(workers), chunk)
+        # A backend that trains large batches takes more words between two exchanges than can be added up.
+        often = model.wv.encoder is not None and all(group.gather(backend.batch_words == 0))
+        if often and adds_weights(interval, group.size):
+            rounds = rows_every(interval)
+        chunk = chunk_words(interval // (rounds or 1) // max(workers), chunk)
     corpus = as_files(*model._corpus)
     return TogetherBackend(
         group,
@@ -101,6 +105,7 @@ def share(
         corpus,
         open_feed,
         exchange_words=interval,
+        rows_every=rounds,
         chunk_words=chunk,
         threads=model.workers,
     )
@@ -124,7 +129,10 @@ class TogetherBackend(Backend):
     open_feed : callable
         Opens the corpus, or one piece of it, at an epoch, leaving out chunks.
     exchange_words : int
-        Words that this rank trains between two rounds, the same number on all ranks.
+        Words that this rank trains between two rounds that exchange rows, the same number on all ranks.
+    rows_every : int, optional
+        Of how many rounds one exchanges rows; in all of them changes of the encoder's weights are added up. None if
+        these are averaged, with the rows.
     chunk_words : int
         Words of a chunk, likewise. What is left of an epoch is cut into chunks as its beginning was.
     threads : int
@@ -141,6 +149,7 @@ class TogetherBackend(Backend):
         open_feed: Callable[..., Feed],
         *,
         exchange_words: int,
+        rows_every: int | None,
         chunk_words: int,
         threads: int,
     ) -> None:
@@ -165,14 +174,15 @@ class TogetherBackend(Backend):
         self._own = self._all = Tally()
         self._since = 0
         self._alone = False  # whether rank 0 trains and the others wait for it
-        self._exchange_words = exchange_words
+        self._round_words = max(1, exchange_words // (rows_every or 1))
+        self._adds_weights = rows_every is not None
         self._own_chunk_words = chunk_words
         self._chunk_words: int | None = chunk_words  # of the epoch; None is the model's own number
         self._count_from(self._all, self._own)
         self._check_position()
         self._exchange: Exchange | None = None
         if group.size > 1:
-            shared = shared_arrays(backend, layout)
+            shared = shared_arrays(backend, layout, self._adds_weights)
             if not all(group.gather(shared.travelled is not None)):
                 shared = replace(shared, travelled=None)
             self._exchange = Exchange(
@@ -180,6 +190,8 @@ class TogetherBackend(Backend):
                 shared,
                 first_band=first_band(exchange_words, group.size),
                 inputs_every=inputs_every(exchange_words),
+                rows_every=rows_every or 1,
+                gain=min(group.size, MOST_ADDED),
                 threads=threads,
             )
 
@@ -244,7 +256,7 @@ class TogetherBackend(Backend):
         """Return whether this rank has trained as many words as it is to train between two rounds, or waits for one."""
         if self._alone:
             return not self._group.is_main or not self._words_alone()
-        return self._since >= self._exchange_words
+        return self._since >= self._round_words
 
     def exchange(self) -> None:
         """Take the outcome of the last round, and start the next one."""
@@ -318,7 +330,7 @@ class TogetherBackend(Backend):
         self._in_epoch = True
         if run.shared is None and start:  # one process began this epoch: one finishes it
             self._ledger = None
-            self._set_encoder_pace()
+            self._set_encoder_factor()
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
@@ -334,7 +346,7 @@ class TogetherBackend(Backend):
             "begun": {p: c for p, c in document["begun"].items() if int(p) in hand},
         }
         self._ledger = Ledger(own)
-        self._set_encoder_pace()
+        self._set_encoder_factor()
 
         def open_piece(piece: int, first: int) -> Feed:
             part = None if self._pieces is None else self._pieces[piece]
@@ -342,10 +354,10 @@ class TogetherBackend(Backend):
 
         return PiecesFeed(hand, open_piece, self._ledger)
 
-    def _set_encoder_pace(self) -> None:
+    def _set_encoder_factor(self) -> None:
         """Let the encoder learn as fast as is right for the ranks that train."""
-        ranks = 1 if self._alone or self._ledger is None else self._group.size
-        pace_encoder(self._inner, ranks)
+        ranks = 1 if self._alone or self._ledger is None or self._adds_weights else self._group.size
+        self._inner.encoder_factor = ranks**ENCODER_POWER
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""
@@ -439,7 +451,7 @@ class TogetherBackend(Backend):
             if self._alone or self._full_next:
                 meet = exchange.follow if self._alone else exchange.full
                 self._alone = False
-                self._set_encoder_pace()
+                self._set_encoder_factor()
                 reports, documents = meet(report, document)
                 self._read(reports, True)
                 self._settle(documents)
@@ -508,23 +520,29 @@ def _tally(report: Report) -> Tally:
     return Tally(int(chunks), int(words), int(kept), int(examples), seconds, result, at_rest)
 
 
-def shared_arrays(backend: Backend, layout: Layout) -> Shared:
-    """Return the arrays of a backend by how they are combined, which follows from the model's layout."""
+def shared_arrays(backend: Backend, layout: Layout, adds_weights: bool = False) -> Shared:
+    """Return the arrays of a backend by how they are combined, which follows from the model's layout.
+
+    The weights of an encoder are added up or averaged.
+    """
     arrays = {name: _tensor(array) for name, array in backend.arrays().items()}
     kinds = {table.name.removeprefix(STATE).removeprefix("encoder."): table for table in layout}
     rows: list[tuple[torch.Tensor, Rule]] = []
     inputs: list[tuple[torch.Tensor, Rule]] = []
     means: list[torch.Tensor] = []
     momentum: list[torch.Tensor] = []
+    weights: list[torch.Tensor] = []
     for name, tensor in arrays.items():
         kind = kinds.get(name)
         if kind is not None and kind.per_word:
             rule = total if kind.is_state else mean_of_changed if name == "log_variances" else adasum
             (inputs if name.startswith("embedding") else rows).append((tensor, rule))
+        elif kind is not None and not kind.is_state and adds_weights:
+            weights.append(tensor)
         else:
             (momentum if name.startswith("adam_first") else means).append(tensor)
     travelled = backend.note_travel()
-    return Shared(rows, means, momentum, inputs, None if travelled is None else _tensor(travelled))
+    return Shared(rows, means, momentum, inputs, weights, None if travelled is None else _tensor(travelled))
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -35,7 +35,6 @@ class Kernel:
         coverage: float,
         embedding: float,
         encoder: float,
-        tile: int = 256,
         worker: int = 0,
     ) -> tuple[float, float, int]: ...
     def measure(self, chunk: Chunk, worker: int = 0) -> tuple[float, float, int]: ...

@@ -1,9 +1,9 @@
 """The Bayesian Skip-gram's training step on the CPU: forward and backward fused, rows updated in place.
 
-A chunk is taken in tiles of at most `TILE` centres. The encoder (_bsg_encoder.pxd) infers the posteriors of a
-whole tile. Then, centre after centre (_bsg_compare.pxd), divergences are compared and the priors pulled or
-pushed at once (Hogwild when several workers share the tables), and the posteriors' gradients go back through
-the encoder. Its own weights take one Adam step per tile.
+A chunk is taken in tiles of `TILE` centres. The encoder (_bsg_encoder.pxd) infers the posteriors of a whole
+tile. Then, centre after centre (_bsg_compare.pxd), divergences are compared and the priors pulled or pushed
+at once (Hogwild when several workers share the tables), and the posteriors' gradients go back through the
+encoder. Its own weights take one Adam step per tile.
 
 A check of the gradients runs the same step: into other arrays, at rates below 0, without damping and bounds.
 """
@@ -34,7 +34,7 @@ from densvec.training.settings import (
 )
 
 cdef enum:
-    TILE = 256      # centres between two steps of the encoder's weights, at most
+    TILE = 256      # centres between two steps of the encoder's weights
     CACHE_LINE = 64
 
 # In the order of _bsg_step.pxd
@@ -106,7 +106,7 @@ cdef void run(Step* step) noexcept nogil:
     cdef int first = 0, last, low, high, i
     windows = &step.windows
     while first < windows.n:
-        last = first + min(step.longest_tile, windows.n - first)
+        last = first + min(<int> TILE, windows.n - first)
         low = first
         high = last
         for i in range(first, last):
@@ -344,13 +344,8 @@ cdef class Kernel:
         return tables
 
     def step(self, chunk, *, double mean, double log_variance, double contrast, double coverage,
-             double embedding, double encoder, int tile=TILE, int worker=0):
-        """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres.
-
-        The encoder's weights step after every `tile` centres.
-        """
-        if not 1 <= tile <= TILE:
-            raise ValueError(f"the encoder's weights cannot step after {tile} centres: after 1 to {TILE}")
+             double embedding, double encoder, int worker=0):
+        """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres."""
         mean, log_variance, contrast = checked_rate(mean), checked_rate(log_variance), checked_rate(contrast)
         coverage, embedding, encoder = checked_rate(coverage), checked_rate(embedding), checked_rate(encoder)
         cdef double prior = 0 if self.bound.residual else mean  # move_centre moves the mean of a residual one
@@ -359,7 +354,7 @@ cdef class Kernel:
             contrast=Descent(mean, mean, contrast, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
             prior=Descent(prior, prior, log_variance, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
         )
-        return self._run(chunk, &self.bound.tables, rates, worker, False, tile)
+        return self._run(chunk, &self.bound.tables, rates, worker, False)
 
     def gradients(self, chunk, dict into):
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
@@ -379,7 +374,7 @@ cdef class Kernel:
         memset(&none, 0, sizeof(Rates))
         return self._run(chunk, &self.bound.tables, none, worker, True)
 
-    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures, int tile=TILE):
+    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures):
         cdef Step step = self.bound
         if not 0 <= worker < len(self.workspaces):
             raise IndexError(f"worker {worker} of {len(self.workspaces)}")
@@ -399,7 +394,7 @@ cdef class Kernel:
             step.optimiser.travelled = NULL
         if measures or not step.trains:  # what is only looked at is not rounded
             step.rounded = NULL
-        step.rates, step.totals, step.measures, step.longest_tile = rates, Totals(0, 0, 0), measures, tile
+        step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures
         with nogil:
             run(&step)
         return step.totals.hinge, step.totals.kl, step.totals.centres

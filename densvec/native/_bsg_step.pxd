@@ -140,7 +140,6 @@ cdef struct Step:                # everything that a step needs
     bint trains                  # the same
     bint side_by_side            # whether a word's log-variance follows its mean, in its row
     bint whole                   # whether rows of the means can be read and written for whole vectors
-    int longest_tile             # centres of a tile, at most
     bint measures                # nothing changes: only the loss is asked for
     const REAL* company          # (V,) what coverage expects less of the words around each, as a share
     Optimiser optimiser

@@ -63,9 +63,6 @@ class Backend(ABC):
     #: two steps.
     encoder_factor: float = 1.0
 
-    #: Centres between two steps of the encoder's weights, at most 256, where a chunk has many; it may change too.
-    encoder_centres: int = 256
-
     def prepare(self, *chunks: Chunk, progress: float = 0.0) -> Any:
         """Return what `step` takes for the chunks that it trains on at once, when so much of the run is done, 0 to 1.
 

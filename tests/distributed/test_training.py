@@ -1,7 +1,6 @@
 """Training on several ranks: they end with one model, which has learnt what one process learns."""
 
 import contextlib
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -153,16 +152,6 @@ def test_the_encoder_learns_faster_on_several_ranks(corpus):
     assert 0 < alone < len(first)
     assert first == [1.0] * alone + [2**0.5] * (len(first) - alone)
     assert second == [2**0.5] * len(second)
-
-
-@pytest.mark.parametrize(("ranks", "centres"), [(1, 256), (4, 256), (5, 64), (64, 64)])
-def test_the_encoder_steps_more_often_on_many_ranks(ranks, centres):
-    from densvec.distributed.training import pace_encoder
-
-    backend = SimpleNamespace()
-    pace_encoder(backend, ranks)
-    assert backend.encoder_centres == centres
-    assert backend.encoder_factor == ranks**0.5
 
 
 def test_rank_0_begins_alone(corpus):

@@ -150,22 +150,6 @@ def test_rounding_is_chosen_for_all_models_of_a_process(monkeypatch):
     assert not BayesianSkipGramBackend(wv, Objective(), Rates())._kernel.bfloat16
 
 
-@pytest.mark.parametrize(("centres", "steps"), [(256, 3), (64, 10), (1, 600)])
-def test_the_encoder_steps_after_so_many_centres(centres, steps):
-    backend = BayesianSkipGramBackend(make_wv(60, 16, dtype=np.float32, scale=0.1), Objective(), Rates())
-    backend.encoder_centres = centres
-    assert backend.step(long_chunk(60, 600), 0.025).centres == 599  # one is alone in its sentence
-    assert backend.state()["adam_steps"] == [steps]
-
-
-@pytest.mark.parametrize("centres", [0, 257, -1])
-def test_the_encoder_cannot_step_after_more_centres_than_a_tile_has(centres):
-    backend = BayesianSkipGramBackend(make_wv(60, 16, dtype=np.float32), Objective(), Rates())
-    backend.encoder_centres = centres
-    with pytest.raises(ValueError, match=f"cannot step after {centres} centres: after 1 to 256"):
-        backend.step(long_chunk(60, 600), 0.025)
-
-
 def test_two_workers_train_the_same_tables():
     wv = make_wv(60, 16, dtype=np.float32, scale=0.1)
     backend = BayesianSkipGramBackend(wv, Objective(), Rates(), workers=2)
