@@ -121,6 +121,7 @@ class Rank:
     def join(self):
         """Begin to exchange; all ranks do so together."""
         self.exchange = Exchange(self._group, self.shared, **self._options)
+        self.exchange.weights.gain = min(self._group.size, MOST_ADDED)
 
 
 def id_of(array):
@@ -148,7 +149,6 @@ def train(model, args):
         "first_band": args.first_band or first_band(args.exchange_words, args.ranks),
         "inputs_every": inputs_every(args.exchange_words),
         "rows_every": rounds,
-        "gain": min(args.ranks, MOST_ADDED),
     }
     model._optimiser_state = model._make_backend().state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]

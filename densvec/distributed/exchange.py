@@ -95,10 +95,13 @@ class Exchange:
         Of so many rounds with rows, one exchanges what only the encoder reads.
     rows_every : int
         Of so many rounds, one exchanges rows and what is averaged; the others have the encoder's weights alone.
-    gain : float
-        How many times the mean of ranks' changes to these weights is added; see `densvec.distributed.weights`.
     threads : int
         How many copy changes while training waits.
+
+    Attributes
+    ----------
+    weights : Weights
+        Those weights of the encoder that are added up.
     """
 
     def __init__(
@@ -109,7 +112,6 @@ class Exchange:
         first_band: int,
         inputs_every: int = 1,
         rows_every: int = 1,
-        gain: float = 1.0,
         threads: int = 1,
     ) -> None:
         self.group = group
@@ -120,7 +122,7 @@ class Exchange:
         self._dtype = shared.all()[0].dtype
         self._wire = group.wire(shared.all()[0].device)
         self._adopt()
-        self._weights = Weights(shared.weights, gain)
+        self.weights = Weights(shared.weights)
         self._copying = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
         self._tables: list[_Turns] = []
         if shared.rows:
@@ -147,7 +149,7 @@ class Exchange:
             if self.rounds % every == 0
         ]
         averaged = self._shared.means if self.rounds % self._rows_every == 0 else []
-        self._sent = self._changed(chosen, averaged, self._weights.changes())
+        self._sent = self._changed(chosen, averaged, self.weights.changes())
         self.rounds += 1
         self._pending = self._thread.submit(self._round, report, self._sent)
 
@@ -168,9 +170,9 @@ class Exchange:
         if not documents:
             return reports, []
         averaged = [*self._shared.means, *self._shared.momentum]
-        change = self._run(partial(self._combined, self._changed([], averaged, self._weights.changes())))
+        change = self._run(partial(self._combined, self._changed([], averaged, self.weights.changes())))
         self._settle(change)
-        self._weights.settle(change.weights)
+        self.weights.settle(change.weights)
         for rows, _ in self._tables:
             for start in range(0, len(rows), SLAB):
                 change = self._changed([(rows, [(start, min(start + SLAB, len(rows)))])])
@@ -186,7 +188,7 @@ class Exchange:
         self._run(self._adopt)
         for rows, _ in self._tables:
             rows.rebase()
-        self._weights.rebase()
+        self.weights.rebase()
         return reports, documents
 
     def close(self) -> None:
@@ -226,7 +228,7 @@ class Exchange:
             of_all.rows.add(of_all.parts, of_all.values, of_self.values)
         for tensor, mean, own_part in zip(change.averaged, change.values, sent.values, strict=True):
             tensor.add_((mean - own_part).to(tensor.device))
-        self._weights.add(change.weights, sent.weights)
+        self.weights.add(change.weights, sent.weights)
 
     def _settle(self, change: _Change) -> None:
         """Move on what ranks agree on, and make the tables equal to it."""

@@ -191,7 +191,6 @@ class TogetherBackend(Backend):
                 first_band=first_band(exchange_words, group.size),
                 inputs_every=inputs_every(exchange_words),
                 rows_every=rows_every or 1,
-                gain=min(group.size, MOST_ADDED),
                 threads=threads,
             )
 
@@ -330,7 +329,7 @@ class TogetherBackend(Backend):
         self._in_epoch = True
         if run.shared is None and start:  # one process began this epoch: one finishes it
             self._ledger = None
-            self._set_encoder_factor()
+            self._set_pace()
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
@@ -346,7 +345,7 @@ class TogetherBackend(Backend):
             "begun": {p: c for p, c in document["begun"].items() if int(p) in hand},
         }
         self._ledger = Ledger(own)
-        self._set_encoder_factor()
+        self._set_pace()
 
         def open_piece(piece: int, first: int) -> Feed:
             part = None if self._pieces is None else self._pieces[piece]
@@ -354,10 +353,17 @@ class TogetherBackend(Backend):
 
         return PiecesFeed(hand, open_piece, self._ledger)
 
-    def _set_encoder_factor(self) -> None:
+    def _set_pace(self) -> None:
         """Let the encoder learn as fast as is right for the ranks that train."""
-        ranks = 1 if self._alone or self._ledger is None or self._adds_weights else self._group.size
-        self._inner.encoder_factor = ranks**ENCODER_POWER
+        ranks = 1 if self._alone or self._ledger is None else self._group.size
+        # Long chunks, of an epoch that fewer ranks began, change too much to be added up.
+        often = self._chunk_words is not None and self._chunk_words <= self._own_chunk_words
+        adds = self._adds_weights and (ranks == 1 or often)
+        self._inner.encoder_factor = 1.0 if adds else ranks**ENCODER_POWER
+        if self._exchange is not None and adds:
+            self._exchange.weights.gain = self._group.size if ranks == 1 else min(ranks, MOST_ADDED)
+        elif self._exchange is not None:
+            self._exchange.weights.gain = 1
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""
@@ -451,7 +457,7 @@ class TogetherBackend(Backend):
             if self._alone or self._full_next:
                 meet = exchange.follow if self._alone else exchange.full
                 self._alone = False
-                self._set_encoder_factor()
+                self._set_pace()
                 reports, documents = meet(report, document)
                 self._read(reports, True)
                 self._settle(documents)

@@ -19,7 +19,8 @@ class Weights:
     tensors : sequence of Tensor
         The weights, live.
     gain : float
-        How many times the mean of all ranks' changes is added: their number adds all of them up.
+        How many times the mean of all ranks' changes is added: their number adds all of them up, 1 averages weights.
+        It may be set anew when all ranks agree.
 
     Examples
     --------
@@ -36,9 +37,9 @@ class Weights:
     [tensor([0.5000, 0.5000])]
     """
 
-    def __init__(self, tensors: Sequence[Tensor], gain: float) -> None:
+    def __init__(self, tensors: Sequence[Tensor], gain: float = 1.0) -> None:
         self._tensors = tensors
-        self._gain = gain
+        self.gain = gain
         self._agreed = [tensor.clone() for tensor in tensors]
 
     def changes(self) -> list[Tensor]:
@@ -48,14 +49,14 @@ class Weights:
     def add(self, means: Sequence[Tensor], own: Sequence[Tensor]) -> None:
         """Move on what ranks agree on, by the means of their changes, and add what the others changed."""
         for (tensor, agreed), mean, change in zip(self._pairs(), means, own, strict=True):
-            of_all = self._gain * mean.to(tensor.device)
+            of_all = self.gain * mean.to(tensor.device)
             agreed.add_(of_all)
             tensor.add_(of_all - change.to(tensor.device))
 
     def settle(self, means: Sequence[Tensor]) -> None:
         """Move on what ranks agree on, and make the weights equal to it."""
         for (tensor, agreed), mean in zip(self._pairs(), means, strict=True):
-            agreed.add_(self._gain * mean.to(tensor.device))
+            agreed.add_(self.gain * mean.to(tensor.device))
             tensor.copy_(agreed)
 
     def rebase(self) -> None:

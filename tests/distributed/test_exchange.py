@@ -62,6 +62,39 @@ def test_densities_and_weights_are_exchanged_in_every_round_and_embeddings_in_th
         torch.testing.assert_close(tensor, old * 1.5**3, rtol=1e-2, atol=0)
 
 
+def test_between_two_exchanges_of_rows_weights_are_exchanged_alone():
+    means, embeddings, moments, weights = torch.ones(9, 4), torch.ones(9, 6), torch.ones(7), torch.ones(5)
+    shared = Shared([(means, adasum)], [moments], [], [(embeddings, adasum)], [weights])
+    group = Alone()
+    exchange = Exchange(group, shared, first_band=4, inputs_every=2, rows_every=3)
+    before = [tensor.clone() for tensor in shared.all()]
+    of_means, of_embeddings = 2 * 4, 2 * 6
+    found = []
+    for _ in range(8):
+        group.widths.clear()
+        for tensor in shared.all():
+            tensor.mul_(1.5)
+        exchange.start(Report([]))
+        exchange.take()
+        found.append(list(group.widths))
+    assert found == [
+        [of_means, of_embeddings, 12],
+        [5],
+        [5],
+        [of_means, 12],
+        [5],
+        [5],
+        [of_means, of_embeddings, 12],
+        [5],
+    ]
+    group.widths.clear()
+    exchange.full(Report([]), None)
+    assert group.widths == [12, of_means, of_embeddings]
+    exchange.close()
+    for tensor, old in zip(shared.all(), before, strict=True):
+        torch.testing.assert_close(tensor, old * 1.5**8, rtol=1e-2, atol=0)
+
+
 def rounds_of_random_training(apart):
     """Return what the tables of this rank are after following rank 0, two rounds and a full one."""
     from densvec import distributed
@@ -134,3 +167,37 @@ def test_weights_are_averaged_and_momentum_is_each_rank_s_own_until_all_is_made_
     for rank, found in enumerate(run_ranks(averages, 3)):
         rows = [[11.0] * 3] * 2
         assert found == [rows, 4, [float(rank)] * 3, rows, 4, [1.0] * 3]
+
+
+def sums():
+    """Return the weights of this rank: after a round, during which training went on, after another and a full one."""
+    from densvec import distributed
+    from densvec.distributed.group import connect
+
+    distributed.init(timeout=60)
+    group = connect()
+    weights = torch.full((3,), 100.0 * group.rank)  # those of rank 0 are taken over
+    exchange = Exchange(group, Shared([], [], weights=[weights]), first_band=4, rows_every=2)
+    exchange.weights.gain = group.size
+    weights += 1 + group.rank
+    exchange.start(Report([]))
+    weights += 10 * (1 + group.rank)
+    exchange.take()
+    found = [weights.tolist()]
+    exchange.start(Report([]))
+    exchange.take()
+    found.append(weights.tolist())
+    weights += 0.1 * (1 + group.rank)
+    exchange.full(Report([]), None)
+    exchange.close()
+    return [*found, weights.tolist()]
+
+
+def test_weights_are_added_up():
+    results = run_ranks(sums, 3)
+    for rank, (first, second, _) in enumerate(results):
+        assert first == [6.0 + 10 * (1 + rank)] * 3
+        assert second == [66.0] * 3
+    last = [result[2] for result in results]
+    assert last == [last[0]] * 3  # to the bit
+    assert last[0] == pytest.approx([66.6] * 3)

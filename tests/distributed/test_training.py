@@ -154,6 +154,49 @@ def test_the_encoder_learns_faster_on_several_ranks(corpus):
     assert second == [2**0.5] * len(second)
 
 
+def weights_of_many_ranks(corpus, path, stop):
+    """Return, for each step, the encoder's pace and what its changes count, the words of a round, and the model."""
+    start()
+    from densvec import distributed
+    from densvec.distributed.training import TogetherBackend
+
+    paces, step = set(), TogetherBackend.step
+
+    def watched_step(self, chunk, alpha, worker=0):
+        if not self._alone:
+            paces.add((self._inner.encoder_factor, self._exchange.weights.gain, self._round_words))
+        return step(self, chunk, alpha, worker)
+
+    TogetherBackend.step = watched_step
+    if stop:
+        model = BayesianSkipGram(**{**QUICK, "batch_words": 2000})
+        model.build_vocab(corpus_file=corpus)
+        try:
+            model.train(callbacks=[Trouble(0, 3, interrupt)])
+        except KeyboardInterrupt:
+            if distributed.is_main():
+                model.save(path)
+    else:
+        model = distributed.load(BayesianSkipGram, path)
+        model.train()
+    return sorted(paces), everything(model)
+
+
+def test_many_ranks_add_up_the_weights_and_average_them_in_what_fewer_began(corpus, tmp_path):
+    path = tmp_path / "begun.dv"
+    results = run_ranks(weights_of_many_ranks, 5, corpus, path, True)
+    assert all(result[1][0] == results[0][1][0] for result in results)
+    assert {tuple(pace) for result in results for pace in result[0]} <= {(1.0, 5, 500)}
+    results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
+    assert all(result == results[0] for result in results)
+    assert results[0][0] == [(1.0, 5, 500)]
+    fewer = run_ranks(weights_of_many_ranks, 2, corpus, path, True)
+    assert fewer[0][1][0] == fewer[1][1][0]
+    results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
+    assert all(result == results[0] for result in results)
+    assert results[0][0] == [(1.0, 5, 500), (5**0.5, 1, 500)]
+
+
 def test_rank_0_begins_alone(corpus):
     results = run_ranks(beginning, 3, corpus, 4)
     words = results[0][3]
