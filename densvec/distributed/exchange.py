@@ -143,15 +143,19 @@ class Exchange:
     def start(self, report: Report) -> None:
         """Start a round on what has changed by now."""
         assert self._pending is None
-        chosen = [
-            (rows, slices(len(rows), self.rounds // every, self._first_band))
-            for rows, every in self._tables
-            if self.rounds % every == 0
-        ]
-        averaged = self._shared.means if self.rounds % self._rows_every == 0 else []
-        self._sent = self._changed(chosen, averaged, self.weights.changes())
+        changes = self.weights.rounded_changes()
+        if self.rounds % self._rows_every:
+            self._sent = self._changed([], (), changes)
+            self._pending = self._thread.submit(self._short_round, report, self._sent)
+        else:
+            chosen = [
+                (rows, slices(len(rows), self.rounds // every, self._first_band))
+                for rows, every in self._tables
+                if self.rounds % every == 0
+            ]
+            self._sent = self._changed(chosen, self._shared.means, changes)
+            self._pending = self._thread.submit(self._round, report, self._sent)
         self.rounds += 1
-        self._pending = self._thread.submit(self._round, report, self._sent)
 
     def take(self) -> list[Report]:
         """Wait for the end of the round, and add its outcome to the tables; return the reports of all ranks."""
@@ -250,16 +254,39 @@ class Exchange:
     def _reports(self, report: Report) -> _Outcome:
         self.group.wait_for_all()
         reports = [Report.of_vector(vector) for vector in self.group.gather_tensor(report.vector())]
+        return _Outcome(self._with_errors(report, reports), None)
+
+    def _with_errors(self, report: Report, reports: list[Report]) -> list[Report]:
+        """Return the reports of all ranks, with why those that cannot go on cannot."""
         if any(each.error is not None for each in reports):
             for each, text in zip(reports, self.group.gather(report.error), strict=True):
                 each.error = text
-        return _Outcome(reports, None)
+        return reports
 
     def _round(self, report: Report, change: _Change) -> _Outcome:
         outcome = self._reports(report)
         if any(each.error is not None for each in outcome.reports):
             return outcome
         return _Outcome(outcome.reports, self._combined(change))
+
+    def _short_round(self, report: Report, change: _Change) -> _Outcome:
+        """Exchange weights alone, in one message to all: there is no time for several."""
+        vector = report.vector()
+        parts = [vector, *(each.flatten().to(self.weights.sent) for each in change.weights)]
+        message = torch.cat([part.to(self._wire).view(torch.uint8) for part in parts])
+        try:
+            messages = self.group.gather_tensor(message)
+        except RuntimeError as error:
+            self.group.name_missing()
+            raise error
+        # copied, to begin where a number may
+        reports = [Report.of_vector(each[: vector.nbytes].clone().view(vector.dtype)) for each in messages]
+        reports = self._with_errors(report, reports)
+        if any(each.error is not None for each in reports):
+            return _Outcome(reports, None)
+        of_all = torch.stack([each[vector.nbytes :] for each in messages]).view(self.weights.sent)
+        means = _like(of_all.to(self._dtype).mean(0), change.weights)
+        return _Outcome(reports, replace(change, weights=means))
 
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""

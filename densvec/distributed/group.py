@@ -34,6 +34,9 @@ class Settings:
 
 settings = Settings()
 
+#: Seconds in which ranks that have lost each other find out who is missing.
+NAMING_SECONDS = 30.0
+
 #: Bytes from all ranks, at most, that each sends to all others at once; more go around a ring, which takes gloo twice
 #: as long.
 MOST_AT_ONCE = 1 << 26
@@ -83,7 +86,8 @@ def _meet() -> Group:
         dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=timeout)
         atexit.register(_part)
     # Our own connections: those of the user's group may be NCCL's, and may be in use by another thread.
-    return Group(dist.new_group(backend="gloo", timeout=timeout), dist.get_rank(), dist.get_world_size())
+    processes, reserve = (dist.new_group(backend="gloo", timeout=timeout) for _ in range(2))
+    return Group(processes, dist.get_rank(), dist.get_world_size(), reserve)
 
 
 def _part() -> None:
@@ -96,13 +100,14 @@ def _part() -> None:
 class Group:
     """All ranks, as one of them sees them; every method but the properties is called by all of them together."""
 
-    def __init__(self, processes: Any, rank: int, size: int) -> None:
+    def __init__(self, processes: Any, rank: int, size: int, reserve: Any = None) -> None:
         self.rank = rank
         self.size = size
         self.rounds = 0  # exchanges of changes so far
         self.bytes_sent = 0
         self.seconds_waited = 0.0  # in which training was paused for them
         self._processes = processes  # over gloo: tensors of the CPU
+        self._reserve = reserve  # connections that nothing has failed on
         self._device_processes: Any = None  # over NCCL: tensors of the GPU that this rank trains on
 
     @classmethod
@@ -135,13 +140,18 @@ class Group:
         return self._processes if tensor.device.type == "cpu" else self._device_processes
 
     def wait_for_all(self) -> None:
-        """Wait until all ranks are here; TimeoutError names those that are not."""
+        """Wait until all ranks are here; RankError names those that are not."""
+        self._wait(self._processes, settings.timeout)
+
+    def name_missing(self) -> None:
+        """Raise RankError that names the ranks which are not here, after a failure that does not; return if all are."""
+        self._wait(self._reserve, min(settings.timeout, NAMING_SECONDS))
+
+    def _wait(self, processes: Any, seconds: float) -> None:
         import torch.distributed as dist
 
         try:
-            dist.monitored_barrier(
-                self._processes, timeout=timedelta(seconds=settings.timeout), wait_all_ranks=True
-            )
+            dist.monitored_barrier(processes, timeout=timedelta(seconds=seconds), wait_all_ranks=True)
         except RuntimeError as error:
             raise RankError(
                 f"rank {self.rank} has waited in vain for the other ranks. Either one of them has ended or it has made "

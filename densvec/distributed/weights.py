@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 __all__ = ["Weights"]
@@ -12,7 +13,8 @@ __all__ = ["Weights"]
 class Weights:
     """Weights of which every rank trains its own copy, and which go as far as the changes of all ranks together.
 
-    What ranks agree on is the same to the bit everywhere; what a rank has added to it since is its change.
+    What ranks agree on is the same to the bit everywhere; what a rank has added to it since is its change. Single
+    precision may be sent as bfloat16: what rounding leaves stays in the weights, and is sent with the next change.
 
     Parameters
     ----------
@@ -24,11 +26,10 @@ class Weights:
 
     Examples
     --------
-    >>> import torch
     >>> weights = torch.zeros(2)
     >>> kept = Weights([weights], gain=2)
     >>> _ = weights.add_(torch.tensor([1.0, 0.0]))
-    >>> own = kept.changes()
+    >>> own = kept.rounded_changes()
     >>> _ = weights.add_(0.5)  # trained while changes are exchanged
     >>> kept.add([torch.tensor([0.5, 1.5])], own)  # another rank has changed the second weight by 3
     >>> weights
@@ -45,6 +46,16 @@ class Weights:
     def changes(self) -> list[Tensor]:
         """Return what was trained here since ranks agreed."""
         return [tensor - agreed for tensor, agreed in self._pairs()]
+
+    @property
+    def sent(self) -> torch.dtype:
+        """The type that has all digits of rounded changes."""
+        single = all(tensor.dtype == torch.float32 for tensor in self._tensors)
+        return torch.bfloat16 if single else torch.float64
+
+    def rounded_changes(self) -> list[Tensor]:
+        """Return what was trained here since ranks agreed, with as many digits as are sent."""
+        return [change.to(self.sent).to(change.dtype) for change in self.changes()]
 
     def add(self, means: Sequence[Tensor], own: Sequence[Tensor]) -> None:
         """Move on what ranks agree on, by the means of their changes, and add what the others changed."""

@@ -97,7 +97,19 @@ def hang(corpus):  # noqa: F811
     BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **QUICK)
 
 
-def test_a_rank_that_hangs_is_named(corpus):  # noqa: F811
+def hang_between_rounds_with_rows(corpus):  # noqa: F811
+    from densvec import distributed
+    from densvec.distributed import intervals
+
+    intervals.FEW_RANKS, intervals.WORDS_OF_WEIGHTS = 1, 50
+    distributed.init(exchange_words=5000, timeout=3.0)  # a hundred rounds, of which one has rows
+    distributed.group.Group.wait_for_all = lambda self: None  # nobody is named by these
+    sleep = Trouble(1, 9, lambda model: time.sleep(20))
+    BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **{**QUICK, "batch_words": 50})
+
+
+@pytest.mark.parametrize("hang", [hang, hang_between_rounds_with_rows])
+def test_a_rank_that_hangs_is_named(corpus, hang):  # noqa: F811
     (name, text), _ = run_ranks(hang, 2, corpus)
     assert name == "RankError"
     assert "rank 0 has waited in vain for the other ranks" in text

@@ -28,7 +28,7 @@ def test_all_changes_of_all_ranks_are_in_the_weights(ranks, rounds, seed):
     for _ in range(rounds):
         for tensors in copies:
             train(tensors)
-        sent = [each.changes() for each in kept]
+        sent = [each.rounded_changes() for each in kept]
         for tensors in copies:  # while these are under way
             train(tensors)
         for each, own in zip(kept, sent, strict=True):
