@@ -1,8 +1,8 @@
 """A text in another order: ``python -m benchmarks.orders CORPUS OUT [--seed 6] [--lines 75]``.
 
-Blocks of lines are shuffled, which keeps what lies together in a text together. What a model learns from it differs
-from order to order more than from seed to seed, so that one order tells little about ways of training that read a text
-in different orders, such as one process and several ranks.
+Blocks of lines are shuffled, which keeps what lies together in a text together. What one process learns depends on the
+order, so that one order tells little about ways of training that read a text in different orders, such as one process
+and several ranks.
 """
 
 import argparse
