@@ -144,11 +144,10 @@ def train(model, args):
     """Train a model on simulated ranks; return the bytes that one of them sent for each of its words."""
     table = Table(args.ranks)
     adds = adds_weights(args.exchange_words, args.ranks)
-    rounds = rows_every(args.exchange_words) if adds else 1
     options = {
         "first_band": args.first_band or first_band(args.exchange_words, args.ranks),
         "inputs_every": inputs_every(args.exchange_words),
-        "rows_every": rounds,
+        "rows_every": args.rows_every,
     }
     model._optimiser_state = model._make_backend().state()
     groups = [Simulated(rank, table) for rank in range(args.ranks)]
@@ -176,7 +175,10 @@ def train(model, args):
             beginning = trained == 0 and alone > 0 and args.ranks > 1
             for number in [0] if beginning else sorted(going):
                 words = 0
-                while words < (alone if beginning else args.exchange_words // rounds) and number in going:
+                while (
+                    words < (alone if beginning else args.exchange_words // args.rows_every)
+                    and number in going
+                ):
                     chunk = next(feeds[number], None)
                     if chunk is None:
                         going.discard(number)
@@ -248,8 +250,8 @@ def main() -> None:
     args.exchange_words = args.exchange_words or default_words(args.ranks)
     torch.set_num_threads(1)
     model = BayesianSkipGram(workers=1, epochs=args.epochs, seed=args.seed, show_progress=False)
-    rounds = rows_every(args.exchange_words) if adds_weights(args.exchange_words, args.ranks) else 1
-    model.batch_words = chunk_words(args.exchange_words // rounds, model.batch_words)
+    args.rows_every = rows_every(args.exchange_words) if adds_weights(args.exchange_words, args.ranks) else 1
+    model.batch_words = chunk_words(args.exchange_words // args.rows_every, model.batch_words)
     model.build_vocab(corpus_file=args.corpus)
     per_word = train(model, args)
     report = evaluate_all(model, args.data, resamples=0)

@@ -276,9 +276,9 @@ class Exchange:
         message = torch.cat([part.to(self._wire).view(torch.uint8) for part in parts])
         try:
             messages = self.group.gather_tensor(message)
-        except RuntimeError as error:
+        except RuntimeError:
             self.group.name_missing()
-            raise error
+            raise
         # copied, to begin where a number may
         reports = [Report.of_vector(each[: vector.nbytes].clone().view(vector.dtype)) for each in messages]
         reports = self._with_errors(report, reports)

@@ -360,10 +360,9 @@ class TogetherBackend(Backend):
         often = self._chunk_words is not None and self._chunk_words <= self._own_chunk_words
         adds = self._adds_weights and (ranks == 1 or often)
         self._inner.encoder_factor = 1.0 if adds else ranks**ENCODER_POWER
-        if self._exchange is not None and adds:
-            self._exchange.weights.gain = self._group.size if ranks == 1 else min(ranks, MOST_ADDED)
-        elif self._exchange is not None:
-            self._exchange.weights.gain = 1
+        if self._exchange is not None:
+            most = self._group.size if ranks == 1 else min(ranks, MOST_ADDED)
+            self._exchange.weights.gain = most if adds else 1
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""
