@@ -168,7 +168,7 @@ def train(model, args):
     for epoch in range(model.epochs):
         # as ranks do: those that wait for rank 0 get as much less of the first epoch
         ahead = sum(sizes) * alone // model.corpus_total_words if epoch == 0 and args.ranks > 1 else 0
-        hands = deal(sizes, args.ranks, range(len(sizes)), [0] + [ahead] * (args.ranks - 1))
+        hands = deal(sizes, args.ranks, ahead=ahead)
         feeds = [chunks(open_feed, pieces, hand, epoch) for hand in hands]
         going = set(range(args.ranks))
         while going:
@@ -189,6 +189,7 @@ def train(model, args):
                     trained += chunk.words
             for rank in ranks:
                 rank.backend.encoder_factor = factor
+                rank.backend.encoder_ranks = min(args.ranks, MOST_ADDED) if adds else 1
             if apart and beginning:
                 together(ranks, Exchange.follow)
             elif apart:

@@ -91,8 +91,8 @@ def share(
     chunk = model.batch_words
     rounds = None
     if group.size > 1:
-        # A backend that trains large batches takes more words between two exchanges than can be added up.
-        often = model.wv.encoder is not None and all(group.gather(backend.batch_words == 0))
+        # Others train large batches: more words between two exchanges than can be added up.
+        often = model.wv.encoder is not None and all(group.gather(backend.concurrent))
         if often and adds_weights(interval, group.size):
             rounds = rows_every(interval)
         chunk = chunk_words(interval // (rounds or 1) // max(workers), chunk)
@@ -360,6 +360,7 @@ class TogetherBackend(Backend):
         often = self._chunk_words is not None and self._chunk_words <= self._own_chunk_words
         adds = self._adds_weights and (ranks == 1 or often)
         self._inner.encoder_factor = 1.0 if adds else ranks**ENCODER_POWER
+        self._inner.encoder_ranks = min(ranks, MOST_ADDED) if adds else 1
         if self._exchange is not None:
             most = self._group.size if ranks == 1 else min(ranks, MOST_ADDED)
             self._exchange.weights.gain = most if adds else 1
@@ -374,8 +375,7 @@ class TogetherBackend(Backend):
         ahead = 0  # bytes that rank 0 trains while the others wait
         if self._alone and self._run.total_words:
             ahead = sum(sizes) * self._words_alone() // self._run.total_words
-        loads = [0] + [ahead] * (self._group.size - 1)
-        return deal(sizes, self._group.size, left, loads)[self._group.rank]
+        return deal(sizes, self._group.size, left, ahead)[self._group.rank]
 
     def _words_alone(self) -> int:
         """Return how many words rank 0 has still to train before the others join in."""

@@ -91,10 +91,10 @@ cdef void update_encoder(Step* step) noexcept nogil:
         loops.add_scaled(step.tables.embeddings + row * E, -row_rate, d_input, E)
 
     # A tile of one of several workers stands for one of each: moments forget as fast as one worker's would.
-    optimiser.steps[0] += step.workers
+    optimiser.steps[0] += step.at_once
     steps = optimiser.steps[0]
     rate = step.rates.encoder * (sqrt(1 - pow(BETA_SECOND, steps)) / (1 - pow(BETA_FIRST, steps)))
-    cdef Adam adam = Adam(1 - pow(BETA_FIRST, step.workers), 1 - pow(BETA_SECOND, step.workers), rate,
+    cdef Adam adam = Adam(1 - pow(BETA_FIRST, step.at_once), 1 - pow(BETA_SECOND, step.at_once), rate,
                           ADAM_FLOOR)
     for w in range(WEIGHTS):
         loops.adam(step.tables.weights[w], optimiser.first[w], optimiser.second[w], s.d_weights[w],
@@ -277,7 +277,6 @@ cdef class Kernel:
         step.size, step.spread, step.inputs, step.hidden = size, spread, inputs, hidden
         step.units, step.outputs, step.embeds = units, outputs, whole_vectors(inputs)
         step.margin, step.kl_weight, step.residual = margin, kl_weight, residual
-        step.workers = workers
         step.largest_loss = min(1e18, LARGEST_LOSS * max(1.0, margin) * max(1.0, kl_weight))
         reading = reading or Reading()
         step.window, step.nearness, step.saturation = reading.window, reading.nearness, reading.saturation
@@ -344,8 +343,11 @@ cdef class Kernel:
         return tables
 
     def step(self, chunk, *, double mean, double log_variance, double contrast, double coverage,
-             double embedding, double encoder, int worker=0):
-        """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres."""
+             double embedding, double encoder, int worker=0, int ranks=1):
+        """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres.
+
+        The encoder's steps of so many ranks are added up.
+        """
         mean, log_variance, contrast = checked_rate(mean), checked_rate(log_variance), checked_rate(contrast)
         coverage, embedding, encoder = checked_rate(coverage), checked_rate(embedding), checked_rate(encoder)
         cdef double prior = 0 if self.bound.residual else mean  # move_centre moves the mean of a residual one
@@ -354,7 +356,7 @@ cdef class Kernel:
             contrast=Descent(mean, mean, contrast, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
             prior=Descent(prior, prior, log_variance, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
         )
-        return self._run(chunk, &self.bound.tables, rates, worker, False)
+        return self._run(chunk, &self.bound.tables, rates, worker, False, ranks)
 
     def gradients(self, chunk, dict into):
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
@@ -374,7 +376,7 @@ cdef class Kernel:
         memset(&none, 0, sizeof(Rates))
         return self._run(chunk, &self.bound.tables, none, worker, True)
 
-    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures):
+    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures, int ranks=1):
         cdef Step step = self.bound
         if not 0 <= worker < len(self.workspaces):
             raise IndexError(f"worker {worker} of {len(self.workspaces)}")
@@ -390,6 +392,7 @@ cdef class Kernel:
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1 + LANES)
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
+        step.at_once = ranks * len(self.workspaces)
         if not step.trains:
             step.optimiser.travelled = NULL
         if measures or not step.trains:  # what is only looked at is not rounded

@@ -207,7 +207,7 @@ def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[P
 
 
 def deal(
-    sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None, loads: Sequence[int] | None = None
+    sizes: Sequence[int], hands: int, numbers: Iterable[int] | None = None, ahead: int = 0
 ) -> list[list[int]]:
     """Deal out pieces: the largest first, each to the hand that has least; then sort every hand.
 
@@ -219,8 +219,8 @@ def deal(
         How many to share them among.
     numbers : iterable of int, optional
         Deal out only these.
-    loads : sequence of int, optional
-        What each hand has already.
+    ahead : int
+        How much the first hand has done before the others begin. It is given that much of the first pieces.
 
     Examples
     --------
@@ -228,14 +228,18 @@ def deal(
     [[0, 2, 4], [1, 3]]
     >>> deal([30, 10, 10, 10], 2)
     [[0], [1, 2, 3]]
-    >>> deal([10, 10, 10, 10, 10], 2, loads=[0, 20])
-    [[0, 1, 2, 4], [3]]
+    >>> deal([10, 10, 10, 10, 10, 10], 2, ahead=20)
+    [[0, 1, 2, 4], [3, 5]]
     """
-    wanted = range(len(sizes)) if numbers is None else numbers
-    dealt: list[list[int]] = [[] for _ in range(hands)]
-    least = [(0 if loads is None else loads[hand], hand) for hand in range(hands)]
+    wanted = list(range(len(sizes)) if numbers is None else numbers)
+    first, taken = 0, 0
+    while taken < ahead and first < len(wanted):
+        taken += max(1, sizes[wanted[first]])
+        first += 1
+    dealt = [wanted[:first]] + [[] for _ in range(1, hands)]
+    least = [(taken - ahead if hand == 0 else 0, hand) for hand in range(hands)]
     heapq.heapify(least)
-    for number in sorted(wanted, key=lambda i: (-sizes[i], i)):
+    for number in sorted(wanted[first:], key=lambda i: (-sizes[i], i)):
         load, hand = heapq.heappop(least)
         dealt[hand].append(number)
         heapq.heappush(least, (load + max(1, sizes[number]), hand))

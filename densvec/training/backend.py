@@ -63,6 +63,10 @@ class Backend(ABC):
     #: two steps.
     encoder_factor: float = 1.0
 
+    #: How many processes step at once and add up what the encoder's weights change by, which only concurrent backends
+    #: know of: momentum lasts for as much text as that of one process.
+    encoder_ranks: int = 1
+
     def prepare(self, *chunks: Chunk, progress: float = 0.0) -> Any:
         """Return what `step` takes for the chunks that it trains on at once, when so much of the run is done, 0 to 1.
 

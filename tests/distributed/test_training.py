@@ -164,7 +164,8 @@ def weights_of_many_ranks(corpus, path, stop):
 
     def watched_step(self, chunk, alpha, worker=0):
         if not self._alone:
-            paces.add((self._inner.encoder_factor, self._exchange.weights.gain, self._round_words))
+            inner, gain = self._inner, self._exchange.weights.gain
+            paces.add((inner.encoder_factor, inner.encoder_ranks, gain, self._round_words))
         return step(self, chunk, alpha, worker)
 
     TogetherBackend.step = watched_step
@@ -188,12 +189,12 @@ def test_many_ranks_add_up_the_weights_and_average_them_in_what_fewer_began(corp
     assert all(result[1][0] == results[0][1][0] for result in results)
     results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
     assert all(result == results[0] for result in results)
-    assert results[0][0] == [(1.0, 5, 500)]
+    assert results[0][0] == [(1.0, 5, 5, 500)]
     fewer = run_ranks(weights_of_many_ranks, 2, corpus, path, True)
     assert fewer[0][1][0] == fewer[1][1][0]
     results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
     assert all(result == results[0] for result in results)
-    assert results[0][0] == [(1.0, 5, 500), (5**0.5, 1, 500)]
+    assert results[0][0] == [(1.0, 5, 5, 500), (5**0.5, 1, 1, 500)]
 
 
 def test_rank_0_begins_alone(corpus):

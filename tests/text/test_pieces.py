@@ -47,6 +47,23 @@ def test_every_piece_is_dealt_once_and_no_hand_has_much_more(sizes, hands, left)
     assert max(loads) - min(loads) <= max((max(1, sizes[n]) for n in numbers), default=0)
 
 
+@given(
+    sizes=st.lists(st.integers(0, 100), min_size=1, max_size=40),
+    hands=st.integers(2, 7),
+    ahead=st.integers(1, 500),
+)
+def test_a_hand_that_is_ahead_has_the_first_pieces_and_ends_with_the_others(sizes, hands, ahead):
+    sizes = [max(1, size) for size in sizes]
+    dealt = deal(sizes, hands, ahead=ahead)
+    assert sorted(n for hand in dealt for n in hand) == list(range(len(sizes)))
+    alone = next((n for n in range(len(sizes)) if sum(sizes[:n]) >= ahead), len(sizes))
+    assert dealt[0][:alone] == list(range(alone))
+    loads = [sum(sizes[n] for n in hand) for hand in dealt]
+    loads[0] -= ahead
+    if min(loads) >= 0:  # else all went to the first hand, or there was too little for the others
+        assert max(loads) - min(loads) <= max(sizes)
+
+
 @given(st.integers(0, 1 << 30), st.integers(0, (1 << 24) - 1))
 def test_a_chunk_knows_its_piece(piece, chunk):
     assert piece_of(chunk_number(piece, chunk)) == (piece, chunk)
