@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from densvec.training.torch import words as words_module
-from densvec.training.torch.words import distinct
+from densvec.training.torch.words import FEW, MANY, distinct
 
 
 @pytest.fixture(params=["bags", "no bags"])
@@ -31,6 +31,14 @@ def test_words_are_distinct_and_ascending(uses):
     np.testing.assert_array_equal(words.ids[words.numbers], uses)
     counts = np.diff([*words.starts, uses.numel()])
     np.testing.assert_array_equal(counts, np.unique(uses, return_counts=True)[1])
+
+
+@pytest.mark.parametrize("count", [1, FEW - 1, FEW, 20_000, MANY - 1, MANY, MANY + 1])
+def test_uses_of_a_word_keep_their_order_however_many_there_are(count):
+    uses = torch.from_numpy(np.random.default_rng(count).integers(0, 700, (count, 1)).astype(np.int32))
+    words = distinct(uses, len(np.unique(uses)))
+    np.testing.assert_array_equal(words.order, np.argsort(uses[:, 0], kind="stable"))
+    np.testing.assert_array_equal(words.ids, np.unique(uses))
 
 
 @pytest.mark.parametrize("gradients", [False, True])
