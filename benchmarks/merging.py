@@ -20,7 +20,7 @@ from densvec.distributed.bands import first_band
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group
 from densvec.distributed.intervals import adds_weights, chunk_words, default_words, inputs_every, rows_every
-from densvec.distributed.training import ALONE, MOST_ADDED, MOST_ALONE, shared_arrays
+from densvec.distributed.training import ALONE, ENCODER_POWER, MOST_ADDED, MOST_ALONE, shared_arrays
 from densvec.evaluation import evaluate_all
 from densvec.native import _bsg
 from densvec.text.pieces import deal, pieces_of
@@ -163,7 +163,8 @@ def train(model, args):
     open_feed, trained = model._feeds(), 0
     total_words = model.corpus_total_words * model.epochs
     alone = min(ALONE, int(MOST_ALONE * total_words)) if args.alone is None else args.alone
-    added = min(args.ranks, MOST_ADDED) if adds and "weights" not in common else 1
+    # once rank 0 is no longer alone
+    factor = 1.0 if adds or "weights" in common else args.ranks**ENCODER_POWER
     for epoch in range(model.epochs):
         # as ranks do: those that wait for rank 0 get as much less of the first epoch
         ahead = sum(sizes) * alone // model.corpus_total_words if epoch == 0 and args.ranks > 1 else 0
@@ -187,7 +188,8 @@ def train(model, args):
                     words += chunk.words
                     trained += chunk.words
             for rank in ranks:
-                rank.backend.encoder_ranks = added  # once rank 0 is no longer alone
+                rank.backend.encoder_factor = factor
+                rank.backend.encoder_ranks = min(args.ranks, MOST_ADDED) if adds else 1
             if apart and beginning:
                 together(ranks, Exchange.follow)
             elif apart:

@@ -56,7 +56,11 @@ ALONE, MOST_ALONE = 2_000_000, 1 / 20
 #: exchanges cost quality.
 BATCH_WORDS = 100_000
 
-#: The changes of so many ranks to the encoder's weights are added up; those of more count as those of so many.
+#: Ranks that average the encoder's weights learn them faster, by this power of the number of ranks: what single words
+#: teach is averaged away.
+ENCODER_POWER = 0.5
+
+#: The changes of so many ranks to these weights are added up; those of more count as those of so many.
 MOST_ADDED = 8
 
 
@@ -325,7 +329,7 @@ class TogetherBackend(Backend):
         self._in_epoch = True
         if run.shared is None and start:  # one process began this epoch: one finishes it
             self._ledger = None
-            self._count_ranks()
+            self._set_pace()
             if group.is_main:
                 return self._open(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open(epoch, first), Ledger())
@@ -341,7 +345,7 @@ class TogetherBackend(Backend):
             "begun": {p: c for p, c in document["begun"].items() if int(p) in hand},
         }
         self._ledger = Ledger(own)
-        self._count_ranks()
+        self._set_pace()
 
         def open_piece(piece: int, first: int) -> Feed:
             part = None if self._pieces is None else self._pieces[piece]
@@ -349,15 +353,17 @@ class TogetherBackend(Backend):
 
         return PiecesFeed(hand, open_piece, self._ledger)
 
-    def _count_ranks(self) -> None:
-        """Set of how many ranks the changes of the encoder's weights are added up; 1 averages weights."""
-        alone = self._alone or self._ledger is None
+    def _set_pace(self) -> None:
+        """Let the encoder learn as fast as is right for the ranks that train."""
+        ranks = 1 if self._alone or self._ledger is None else self._group.size
         # Long chunks, of an epoch that fewer ranks began, change too much to be added up.
         often = self._chunk_words is not None and self._chunk_words <= self._own_chunk_words
-        added = min(self._group.size, MOST_ADDED) if self._adds_weights and often else 1
-        self._inner.encoder_ranks = 1 if alone else added
+        adds = self._adds_weights and (ranks == 1 or often)
+        self._inner.encoder_factor = 1.0 if adds else ranks**ENCODER_POWER
+        self._inner.encoder_ranks = min(ranks, MOST_ADDED) if adds else 1
         if self._exchange is not None:
-            self._exchange.weights.gain = self._group.size if alone else added
+            most = self._group.size if ranks == 1 else min(ranks, MOST_ADDED)
+            self._exchange.weights.gain = most if adds else 1
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""
@@ -450,7 +456,7 @@ class TogetherBackend(Backend):
             if self._alone or self._full_next:
                 meet = exchange.follow if self._alone else exchange.full
                 self._alone = False
-                self._count_ranks()
+                self._set_pace()
                 reports, documents = meet(report, document)
                 self._read(reports, True)
                 self._settle(documents)

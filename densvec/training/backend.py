@@ -59,6 +59,10 @@ class Backend(ABC):
     #: as many. 0 takes each chunk alone.
     batch_words: int = 0
 
+    #: What the learning rate of the encoder's weights is multiplied by, if there is an encoder; it may change between
+    #: two steps.
+    encoder_factor: float = 1.0
+
     #: How many processes step at once and add up what the encoder's weights change by, which only concurrent backends
     #: know of: momentum lasts for as much text as that of one process.
     encoder_ranks: int = 1

@@ -130,8 +130,32 @@ def beginning(corpus, epochs):
     return begun[0], met[:met_first], len(met) - met_first, model.corpus_total_words
 
 
+def encoder_factors(corpus):
+    """Return by what this rank multiplies the encoder's rate, in the order of its steps."""
+    start()
+    from densvec.distributed.training import TogetherBackend
+
+    factors, step = [], TogetherBackend.step
+
+    def watched_step(self, chunk, alpha, worker=0):
+        factors.append(self._inner.encoder_factor)
+        return step(self, chunk, alpha, worker)
+
+    TogetherBackend.step = watched_step
+    BayesianSkipGram(corpus_file=corpus, **{**QUICK, "epochs": 4})
+    return factors
+
+
+def test_the_encoder_learns_faster_on_several_ranks(corpus):
+    first, second = run_ranks(encoder_factors, 2, corpus)
+    alone = first.count(1.0)
+    assert 0 < alone < len(first)
+    assert first == [1.0] * alone + [2**0.5] * (len(first) - alone)
+    assert second == [2**0.5] * len(second)
+
+
 def weights_of_many_ranks(corpus, path, stop):
-    """Return, for each step, what the encoder's changes count, the words of a round, and the model."""
+    """Return, for each step, the encoder's pace and what its changes count, the words of a round, and the model."""
     start()
     from densvec import distributed
     from densvec.distributed.training import TogetherBackend
@@ -141,7 +165,7 @@ def weights_of_many_ranks(corpus, path, stop):
     def watched_step(self, chunk, alpha, worker=0):
         if not self._alone:
             inner, gain = self._inner, self._exchange.weights.gain
-            paces.add((inner.encoder_ranks, gain, self._round_words))
+            paces.add((inner.encoder_factor, inner.encoder_ranks, gain, self._round_words))
         return step(self, chunk, alpha, worker)
 
     TogetherBackend.step = watched_step
@@ -165,12 +189,12 @@ def test_many_ranks_add_up_the_weights_and_average_them_in_what_fewer_began(corp
     assert all(result[1][0] == results[0][1][0] for result in results)
     results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
     assert all(result == results[0] for result in results)
-    assert results[0][0] == [(5, 5, 500)]
+    assert results[0][0] == [(1.0, 5, 5, 500)]
     fewer = run_ranks(weights_of_many_ranks, 2, corpus, path, True)
     assert fewer[0][1][0] == fewer[1][1][0]
     results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
     assert all(result == results[0] for result in results)
-    assert results[0][0] == [(1, 1, 500), (5, 5, 500)]
+    assert results[0][0] == [(1.0, 5, 5, 500), (5**0.5, 1, 1, 500)]
 
 
 def test_rank_0_begins_alone(corpus):
@@ -465,22 +489,22 @@ def test_chunks_of_an_impossible_size_cannot_be_loaded(stopped, tmp_path, chunk_
         model.save(tmp_path / "wrong.dv")
 
 
-def ranks_of_the_rest(path, saved):
-    """Go on, and save in the middle; return of how many ranks the encoder's changes were added up, by epoch."""
+def factors_of_the_rest(path, saved):
+    """Go on, and save in the middle; return by what this rank multiplied the encoder's rate, by epoch."""
     start()
     from densvec import distributed
     from densvec.distributed.training import TogetherBackend
 
-    counts, step = {}, TogetherBackend.step
+    factors, step = {}, TogetherBackend.step
 
     def watched_step(self, chunk, alpha, worker=0):
-        counts.setdefault(self._run.epoch, set()).add(self._inner.encoder_ranks)
+        factors.setdefault(self._run.epoch, set()).add(self._inner.encoder_factor)
         return step(self, chunk, alpha, worker)
 
     TogetherBackend.step = watched_step
     model = distributed.load(BayesianSkipGram, path)
     model.train(callbacks=[Trouble(0, 5, lambda model: model.save(saved))])
-    return counts
+    return factors
 
 
 def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus, tmp_path):
@@ -489,10 +513,10 @@ def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus,
     with pytest.raises(KeyboardInterrupt):
         model.train(callbacks=[Trouble(0, 5, interrupt)])
     model.save(tmp_path / "model.dv")
-    first, *others = run_ranks(ranks_of_the_rest, 5, tmp_path / "model.dv", tmp_path / "saved.dv")
+    first, second = run_ranks(factors_of_the_rest, 2, tmp_path / "model.dv", tmp_path / "saved.dv")
     assert (tmp_path / "saved.dv").exists()
-    assert first == {0: {1}, 1: {5}}
-    assert others == [{1: {5}}] * 4
+    assert first == {0: {1.0}, 1: {2**0.5}}
+    assert second == {1: {2**0.5}}
 
 
 def test_what_one_process_began_several_finish(corpus, tmp_path):
