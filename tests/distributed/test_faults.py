@@ -11,8 +11,8 @@ import pytest
 
 from densvec import BayesianSkipGram
 from densvec.files import persistence
+from tests.distributed.cases import QUICK, Trouble, start
 from tests.distributed.ranks import run_ranks
-from tests.distributed.test_training import QUICK, Trouble, corpus, start  # noqa: F401 - corpus is a fixture
 
 OPTIONS = [
     "--vector-size",
@@ -67,7 +67,7 @@ def pid_of_rank(launcher, rank):
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds ranks in /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_training_goes_on_after_a_rank_was_killed_and_after_an_interrupt(corpus, tmp_path, how):  # noqa: F811
+def test_training_goes_on_after_a_rank_was_killed_and_after_an_interrupt(corpus, tmp_path, how):
     path = tmp_path / "model.dv"
     command = ["train", corpus, "-o", path, "--exchange-words", "2000", *OPTIONS]
     with torchrun(*command, ranks=2, restarts=1) as process:
@@ -88,7 +88,7 @@ def test_training_goes_on_after_a_rank_was_killed_and_after_an_interrupt(corpus,
     assert errors.count("counting the words") == 1  # not again after the restart
 
 
-def hang(corpus):  # noqa: F811
+def hang(corpus):
     start()
     from densvec import distributed
 
@@ -97,7 +97,7 @@ def hang(corpus):  # noqa: F811
     BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **QUICK)
 
 
-def hang_between_rounds_with_rows(corpus):  # noqa: F811
+def hang_between_rounds_with_rows(corpus):
     from densvec import distributed
     from densvec.distributed import intervals
 
@@ -109,7 +109,7 @@ def hang_between_rounds_with_rows(corpus):  # noqa: F811
 
 
 @pytest.mark.parametrize("hang", [hang, hang_between_rounds_with_rows])
-def test_a_rank_that_hangs_is_named(corpus, hang):  # noqa: F811
+def test_a_rank_that_hangs_is_named(corpus, hang):
     (name, text), _ = run_ranks(hang, 2, corpus)
     assert name == "RankError"
     assert "rank 0 has waited in vain for the other ranks" in text

@@ -6,43 +6,10 @@ import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram, SkipGram, Word2Gauss
-from densvec.callbacks import Callback
 from densvec.datasets import toy_language
 from densvec.training.backend import UnstableTrainingError
+from tests.distributed.cases import MODEL, QUICK, Trouble, everything, fail, interrupt, start
 from tests.distributed.ranks import run_ranks
-
-MODEL = {
-    "vector_size": 20,
-    "sample": 1e-2,
-    "alpha": 0.05,
-    "epochs": 10,
-    "workers": 1,
-    "batch_words": 500,
-}
-QUICK = {**MODEL, "epochs": 2, "vector_size": 8}
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "toy.txt"
-    path.write_text("".join(" ".join(s) + "\n" for s in toy_language(5000)), encoding="utf-8")
-    return path
-
-
-def start(exchange_words=2000):
-    """Let ranks exchange often, and cut the small corpus into several pieces."""
-    from densvec import distributed
-    from densvec.text import pieces
-
-    pieces.LEAST_BYTES = 1 << 13
-    distributed.init(exchange_words=exchange_words, timeout=60)
-
-
-def everything(model):
-    """Return all that training gave, as bytes and numbers."""
-    arrays = {name: np.asarray(array).tobytes() for name, array in model._arrays().items()}
-    history = [(e.epoch, e.loss, e.hinge, e.kl, e.words, e.running_loss) for e in model.loss_history]
-    return arrays, history, (model.epochs_trained, model._run.tally.words)
 
 
 def train(corpus, kind="bsg", **options):
@@ -214,39 +181,6 @@ def test_rank_0_begins_alone(corpus):
         assert waited == [0, 0]
 
 
-def trouble_at_once(corpus, path, act):
-    """Stop while rank 0 is alone; it saves what it can."""
-    start()
-    from densvec import distributed
-
-    model = BayesianSkipGram(**{**QUICK, "epochs": 4})
-    model.build_vocab(corpus_file=corpus)
-    try:
-        model.train(callbacks=[Trouble(0, 3, act)])
-    except KeyboardInterrupt:
-        if distributed.is_main():
-            model.save(path)
-    return everything(model)
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_an_interrupt_while_rank_0_is_alone_loses_nothing(corpus, tmp_path, ranks):
-    path = tmp_path / "begun.dv"
-    first, second = run_ranks(trouble_at_once, 2, corpus, path, interrupt)
-    assert first[0] == second[0]  # the one that waited has what the other had learnt
-    results = run_ranks(go_on, ranks, path)
-    assert all(result == results[0] for result in results)
-    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    assert [entry[4] for entry in results[0][1]] == [words] * 4
-
-
-def test_an_error_while_rank_0_is_alone_reaches_those_that_wait(corpus, tmp_path):
-    first, second = run_ranks(trouble_at_once, 2, corpus, tmp_path / "none.dv", fail)
-    assert first == ("OSError", "the disk is gone")
-    assert second[0] == "RankError"
-    assert "rank 0 failed: OSError: the disk is gone" in second[1]
-
-
 def opt_out(corpus):
     start()
     return everything(BayesianSkipGram(corpus_file=corpus, distributed=False, **QUICK))
@@ -334,29 +268,6 @@ def test_ranks_with_different_models_are_told_so(corpus):
         assert "seed is 2, not 1" in text
 
 
-class Trouble(Callback):
-    """Do something on one rank after a number of chunks."""
-
-    def __init__(self, rank, chunks, act):
-        self.rank, self.chunks, self.act = rank, chunks, act
-
-    def on_batch_end(self, model):
-        from densvec import distributed
-
-        if distributed.rank() == self.rank:
-            self.chunks -= 1
-            if not self.chunks:
-                self.act(model)
-
-
-def fail(model):
-    raise OSError("the disk is gone")
-
-
-def interrupt(model):
-    raise KeyboardInterrupt
-
-
 def broken(corpus):
     start()
     BayesianSkipGram(corpus_file=corpus, callbacks=[Trouble(1, 9, fail)], **QUICK)
@@ -413,150 +324,3 @@ def test_a_model_that_diverged_on_one_rank_is_the_last_that_all_agreed_on(corpus
     assert model._run.tally.words == 0
     words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
     assert [entry.words for entry in model.train().loss_history] == [words] * 2
-
-
-def interrupted(corpus, path, exchange_words=2000, chunks=45):
-    """Stop in the second epoch because of one rank; rank 0 saves, as `densvec train` does."""
-    start(exchange_words)
-    from densvec import distributed
-
-    model = BayesianSkipGram(**QUICK)
-    model.build_vocab(corpus_file=corpus)
-    try:
-        model.train(callbacks=[Trouble(1, chunks, interrupt)])
-    except KeyboardInterrupt:
-        if distributed.is_main():
-            model.save(path)
-    return everything(model)[:2]
-
-
-def go_on(path):
-    start()
-    from densvec import distributed
-
-    model = distributed.load(BayesianSkipGram, path)
-    return everything(model.train())
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_any_number_of_ranks_goes_on_where_others_were_interrupted(corpus, stopped, ranks):
-    results = run_ranks(go_on, ranks, stopped)
-    assert all(result == results[0] for result in results)
-    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    assert [entry[4] for entry in results[0][1]] == [words, words]  # nothing twice, nothing left out
-
-
-@pytest.fixture(scope="module")
-def stopped(corpus, tmp_path_factory):
-    path = tmp_path_factory.mktemp("stopped") / "model.dv"
-    results = run_ranks(interrupted, 3, corpus, path)
-    assert all(result == results[0] for result in results)
-    assert len(results[0][1]) == 1, "it was to stop in the second epoch"
-    run = BayesianSkipGram.load(path)._run
-    assert run.shared is not None
-    assert run.tally.words > 0
-    return path
-
-
-def test_what_was_begun_in_small_chunks_is_finished_in_them(corpus, tmp_path):
-    path = tmp_path / "model.dv"
-    results = run_ranks(interrupted, 3, corpus, path, 200, 100)
-    assert all(result == results[0] for result in results)
-    run = BayesianSkipGram.load(path)._run
-    assert run.shared["chunk_words"] == 200  # and 500 otherwise
-    assert run.shared["ledger"]["begun"]
-    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    for ranks in (1, 2):
-        result, *others = run_ranks(go_on, ranks, path)
-        assert all(other == result for other in others)
-        assert [entry[4] for entry in result[1]] == [words, words]
-
-
-def test_a_file_that_does_not_say_how_large_chunks_were_can_go_on(corpus, stopped, tmp_path):
-    model = BayesianSkipGram.load(stopped)
-    assert model._run.shared.pop("chunk_words") == 500
-    model.save(tmp_path / "earlier.dv")
-    results = run_ranks(go_on, 2, tmp_path / "earlier.dv")
-    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    assert [[entry[4] for entry in result[1]] for result in results] == [[words, words]] * 2
-
-
-@pytest.mark.parametrize("chunk_words", [0, -1, "many", 1.5, 1 << 40])
-def test_chunks_of_an_impossible_size_cannot_be_loaded(stopped, tmp_path, chunk_words):
-    model = BayesianSkipGram.load(stopped)
-    model._run.shared["chunk_words"] = chunk_words
-    with pytest.raises(ValueError, match="could not be loaded: the header's chunk_words is"):
-        model.save(tmp_path / "wrong.dv")
-
-
-def factors_of_the_rest(path, saved):
-    """Go on, and save in the middle; return by what this rank multiplied the encoder's rate, by epoch."""
-    start()
-    from densvec import distributed
-    from densvec.distributed.training import TogetherBackend
-
-    factors, step = {}, TogetherBackend.step
-
-    def watched_step(self, chunk, alpha, worker=0):
-        factors.setdefault(self._run.epoch, set()).add(self._inner.encoder_factor)
-        return step(self, chunk, alpha, worker)
-
-    TogetherBackend.step = watched_step
-    model = distributed.load(BayesianSkipGram, path)
-    model.train(callbacks=[Trouble(0, 5, lambda model: model.save(saved))])
-    return factors
-
-
-def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus, tmp_path):
-    model = BayesianSkipGram(**QUICK)
-    model.build_vocab(corpus_file=corpus)
-    with pytest.raises(KeyboardInterrupt):
-        model.train(callbacks=[Trouble(0, 5, interrupt)])
-    model.save(tmp_path / "model.dv")
-    first, second = run_ranks(factors_of_the_rest, 2, tmp_path / "model.dv", tmp_path / "saved.dv")
-    assert (tmp_path / "saved.dv").exists()
-    assert first == {0: {1.0}, 1: {2**0.5}}
-    assert second == {1: {2**0.5}}
-
-
-def test_what_one_process_began_several_finish(corpus, tmp_path):
-    model = BayesianSkipGram(**QUICK)
-    model.build_vocab(corpus_file=corpus)
-    with pytest.raises(KeyboardInterrupt):
-        model.train(callbacks=[Trouble(0, 20, interrupt)])
-    model.save(tmp_path / "model.dv")
-    first, second = run_ranks(go_on, 2, tmp_path / "model.dv")
-    assert first == second
-    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    assert [entry[4] for entry in first[1]] == [words, words]
-
-
-def checkpointed(corpus, path):
-    start()
-
-    def save(model):
-        model.save(path)
-
-    trouble = Trouble(0, 25, save)
-    return everything(BayesianSkipGram(corpus_file=corpus, callbacks=[trouble], **QUICK))
-
-
-def test_a_model_saved_by_rank_0_in_the_middle_can_go_on(corpus, tmp_path):
-    path = tmp_path / "middle.dv"
-    first, second = run_ranks(checkpointed, 2, corpus, path)
-    assert first == second
-    words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    assert [entry[4] for entry in first[1]] == [words, words]
-    run = BayesianSkipGram.load(path)._run
-    assert not run.finished
-    assert 0 < run.tally.words < words
-    (result,) = run_ranks(go_on, 1, path)
-    assert [entry[4] for entry in result[1]] == [words, words]
-
-
-def test_a_corpus_that_changed_in_the_middle_of_an_epoch_is_noticed(corpus, stopped, tmp_path):
-    copy = tmp_path / "copy.txt"
-    copy.write_text(corpus.read_text(encoding="utf-8")[: 1 << 16], encoding="utf-8")
-    model = BayesianSkipGram.load(stopped)
-    with pytest.raises(ValueError, match="not the one that training was interrupted on"):
-        model.train(corpus_file=copy, resume=True)
