@@ -311,10 +311,14 @@ class VocabularyBuilding(ModelState):
         self.init_weights()
 
     def _check_update(self) -> None:
+        """Raise an error if new words could not be given rows, before anything has changed."""
         if not len(self.wv.index_to_key):
             raise RuntimeError(
                 "a vocabulary can only be updated once there is one: call build_vocab without update first"
             )
+        known = len(self.wv.vectors)
+        if known:
+            self.layout().check(self._arrays(), known)
 
     def _set_raw(self, raw: RawVocabulary) -> None:
         self._raw = raw

@@ -202,3 +202,19 @@ def test_raw_counts_can_be_set_and_changed():
     model.raw_vocab["trees"] = 2
     model.prepare_vocab()
     assert model.wv.index_to_key == ["graph", "trees"]
+
+
+def test_an_update_for_which_a_replaced_table_has_no_rows_changes_nothing():
+    model = BayesianSkipGram(vector_size=4, min_count=1)
+    model.build_vocab(SENTENCES)
+    words, counts = list(model.wv.index_to_key), (model.corpus_count, model.corpus_total_words)
+    model.wv.vectors = model.wv.vectors[:, :2]
+    for update in (
+        lambda: model.build_vocab(MORE, update=True),
+        lambda: model.build_vocab_from_freq({"entirely": 9, "new": 9}, update=True),
+    ):
+        with pytest.raises(ValueError, match=r"tensor means is float32\[\d+, 2\]"):
+            update()
+        assert model.wv.index_to_key == words
+        assert len(model.wv.vectors) == len(words)
+        assert (model.corpus_count, model.corpus_total_words) == counts
