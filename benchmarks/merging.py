@@ -163,8 +163,10 @@ def train(model, args):
     open_feed, trained = model._feeds(), 0
     total_words = model.corpus_total_words * model.epochs
     alone = min(ALONE, int(MOST_ALONE * total_words)) if args.alone is None else args.alone
-    # once rank 0 is no longer alone
-    factor = 1.0 if adds or "weights" in common else args.ranks**ENCODER_POWER
+    # once rank 0 is no longer alone; weights in common are those of one process
+    apart_weights = "weights" not in common
+    factor = args.ranks**ENCODER_POWER if apart_weights and not adds else 1.0
+    added = min(args.ranks, MOST_ADDED) if apart_weights and adds else 1
     for epoch in range(model.epochs):
         # as ranks do: those that wait for rank 0 get as much less of the first epoch
         ahead = sum(sizes) * alone // model.corpus_total_words if epoch == 0 and args.ranks > 1 else 0
@@ -189,7 +191,7 @@ def train(model, args):
                     trained += chunk.words
             for rank in ranks:
                 rank.backend.encoder_factor = factor
-                rank.backend.encoder_ranks = min(args.ranks, MOST_ADDED) if adds else 1
+                rank.backend.encoder_ranks = added
             if apart and beginning:
                 together(ranks, Exchange.follow)
             elif apart:

@@ -355,15 +355,14 @@ class TogetherBackend(Backend):
 
     def _set_pace(self) -> None:
         """Let the encoder learn as fast as is right for the ranks that train."""
-        ranks = 1 if self._alone or self._ledger is None else self._group.size
+        alone = self._alone or self._ledger is None
         # Long chunks, of an epoch that fewer ranks began, change too much to be added up.
         often = self._chunk_words is not None and self._chunk_words <= self._own_chunk_words
-        adds = self._adds_weights and (ranks == 1 or often)
-        self._inner.encoder_factor = 1.0 if adds else ranks**ENCODER_POWER
-        self._inner.encoder_ranks = min(ranks, MOST_ADDED) if adds else 1
+        added = min(self._group.size, MOST_ADDED) if self._adds_weights and often else 1
+        self._inner.encoder_ranks = 1 if alone else added
+        self._inner.encoder_factor = 1.0 if alone or added > 1 else self._group.size**ENCODER_POWER
         if self._exchange is not None:
-            most = self._group.size if ranks == 1 else min(ranks, MOST_ADDED)
-            self._exchange.weights.gain = most if adds else 1
+            self._exchange.weights.gain = self._group.size if alone else added
 
     def _hand(self, document: dict[str, Any]) -> list[int]:
         """Return the pieces that this rank trains of those that are left."""

@@ -210,6 +210,8 @@ class VocabularyBuilding(ModelState):
         >>> model.prepare_vocab(min_count=2, dry_run=True)["num_retained_words"]
         1
         """
+        if update:
+            self._check_update()
         min_count = self.min_count if min_count is None else self.check_parameter("min_count", min_count)
         sample = None if sample is None else self.check_parameter("sample", sample)
         if sample == "auto":

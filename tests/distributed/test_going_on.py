@@ -99,12 +99,17 @@ def factors_of_the_rest(path, saved):
     return factors
 
 
-def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus, tmp_path):
+def begin_alone(corpus, path, chunks):
+    """Let one process train some chunks of the first epoch, and save what it has."""
     model = BayesianSkipGram(**QUICK)
     model.build_vocab(corpus_file=corpus)
     with pytest.raises(KeyboardInterrupt):
-        model.train(callbacks=[Trouble(0, 5, interrupt)])
-    model.save(tmp_path / "model.dv")
+        model.train(callbacks=[Trouble(0, chunks, interrupt)])
+    model.save(path)
+
+
+def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus, tmp_path):
+    begin_alone(corpus, tmp_path / "model.dv", 5)
     first, second = run_ranks(factors_of_the_rest, 2, tmp_path / "model.dv", tmp_path / "saved.dv")
     assert (tmp_path / "saved.dv").exists()
     assert first == {0: {1.0}, 1: {2**0.5}}
@@ -112,11 +117,7 @@ def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus,
 
 
 def test_what_one_process_began_several_finish(corpus, tmp_path):
-    model = BayesianSkipGram(**QUICK)
-    model.build_vocab(corpus_file=corpus)
-    with pytest.raises(KeyboardInterrupt):
-        model.train(callbacks=[Trouble(0, 20, interrupt)])
-    model.save(tmp_path / "model.dv")
+    begin_alone(corpus, tmp_path / "model.dv", 20)
     first, second = run_ranks(go_on, 2, tmp_path / "model.dv")
     assert first == second
     words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))

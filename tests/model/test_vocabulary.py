@@ -212,6 +212,7 @@ def test_an_update_for_which_a_replaced_table_has_no_rows_changes_nothing():
     for update in (
         lambda: model.build_vocab(MORE, update=True),
         lambda: model.build_vocab_from_freq({"entirely": 9, "new": 9}, update=True),
+        lambda: model.prepare_vocab(update=True),
     ):
         with pytest.raises(ValueError, match=r"tensor means is float32\[\d+, 2\]"):
             update()
