@@ -14,6 +14,7 @@ from torch import Tensor
 
 from densvec.distributed.bands import slices
 from densvec.distributed.group import Group
+from densvec.distributed.parcel import pack, unpack
 from densvec.distributed.rows import Parts, Rows, Rule, rows_of
 from densvec.distributed.weights import Weights
 from densvec.training import signals
@@ -146,7 +147,8 @@ class Exchange:
         changes = self.weights.rounded_changes()
         if self.rounds % self._rows_every:
             self._sent = self._changed([], (), changes)
-            self._pending = self._thread.submit(self._short_round, report, self._sent)
+            # weights alone, to all in one message: there is no time for several
+            self._pending = self._thread.submit(self._round, report, self._sent, True)
         else:
             chosen = [
                 (rows, slices(len(rows), self.rounds // every, self._first_band))
@@ -154,7 +156,7 @@ class Exchange:
                 if self.rounds % every == 0
             ]
             self._sent = self._changed(chosen, self._shared.means, changes)
-            self._pending = self._thread.submit(self._round, report, self._sent)
+            self._pending = self._thread.submit(self._round, report, self._sent, False)
         self.rounds += 1
 
     def take(self) -> list[Report]:
@@ -205,7 +207,7 @@ class Exchange:
 
     def _gathered(self, report: Report, document: Any) -> tuple[list[Report], list[Any]]:
         """Wait for the reports and documents of all ranks; there are no documents if one of them has failed."""
-        reports = self._run(lambda: self._reports(report)).reports
+        reports = self._run(lambda: self._reports(report))
         if any(each.error is not None for each in reports):
             return reports, []
         return reports, self._run(lambda: self.group.gather(document))
@@ -251,65 +253,88 @@ class Exchange:
                 self.group.broadcast(sent)
                 part.copy_(sent)
 
-    def _reports(self, report: Report) -> _Outcome:
-        self.group.wait_for_all()
-        reports = [Report.of_vector(vector) for vector in self.group.gather_tensor(report.vector())]
-        return _Outcome(self._with_errors(report, reports), None)
-
-    def _with_errors(self, report: Report, reports: list[Report]) -> list[Report]:
+    def _reports(self, report: Report) -> list[Report]:
         """Return the reports of all ranks, with why those that cannot go on cannot."""
+        vectors = self._heard(self.group.gather_tensor, report.vector())
+        return self._read(report, vectors)
+
+    def _read(self, report: Report, vectors: Tensor) -> list[Report]:
+        reports = [Report.of_vector(vector) for vector in vectors]
         if any(each.error is not None for each in reports):
             for each, text in zip(reports, self.group.gather(report.error), strict=True):
                 each.error = text
         return reports
 
-    def _round(self, report: Report, change: _Change) -> _Outcome:
-        outcome = self._reports(report)
-        if any(each.error is not None for each in outcome.reports):
-            return outcome
-        return _Outcome(outcome.reports, self._combined(change))
-
-    def _short_round(self, report: Report, change: _Change) -> _Outcome:
-        """Exchange weights alone, in one message to all: there is no time for several."""
-        vector = report.vector()
-        parts = [vector, *(each.flatten().to(self.weights.sent) for each in change.weights)]
-        message = torch.cat([part.to(self._wire).view(torch.uint8) for part in parts])
+    def _heard(self, send: Callable[[Tensor], Tensor], message: Tensor) -> Tensor:
+        """Send something to all, and return what they sent; RankError names those that are not there."""
         try:
-            messages = self.group.gather_tensor(message)
+            return send(message)
         except RuntimeError:
             self.group.name_missing()
             raise
-        # copied, to begin where a number may
-        reports = [Report.of_vector(each[: vector.nbytes].clone().view(vector.dtype)) for each in messages]
-        reports = self._with_errors(report, reports)
-        if any(each.error is not None for each in reports):
-            return _Outcome(reports, None)
-        of_all = torch.stack([each[vector.nbytes :] for each in messages]).view(self.weights.sent)
-        means = _like(of_all.to(self._dtype).mean(0), change.weights)
-        return _Outcome(reports, replace(change, weights=means))
+
+    def _round(self, report: Report, change: _Change, to_all: bool) -> _Outcome:
+        """Exchange changes, and reports with them; nothing is combined if a rank cannot go on."""
+        vectors, combined = self._exchanged(change, report.vector(), to_all)
+        reports = self._read(report, vectors)
+        failed = any(each.error is not None for each in reports)
+        return _Outcome(reports, None if failed else combined())
 
     def _combined(self, change: _Change) -> _Change:
         """Return the combined changes of all ranks."""
-        messages = [replace(message, values=self._combined_rows(message)) for message in change.messages]
-        means, count = self._means([*change.values, *change.weights]), len(change.values)
-        return replace(change, messages=messages, values=means[:count], weights=means[count:])
+        return self._exchanged(change, torch.empty(0))[1]()
 
-    def _combined_rows(self, message: _Message) -> Tensor:
-        """Send each owner its part of the rows, combine the own part, and gather all of them."""
-        values = message.values
-        sent = values.view(torch.uint8).view(self.group.size, len(values) // self.group.size, -1)
-        own = message.rows.combined(self.group.exchange(sent).view(values.dtype))
-        return torch.cat(self.group.gather_tensor(own.view(torch.uint8))).view(values.dtype)
+    def _exchanged(
+        self, change: _Change, head: Tensor, to_all: bool = False
+    ) -> tuple[Tensor, Callable[[], _Change]]:
+        """Send changes to those who combine them, in one message; return the heads of all ranks', and what combines.
 
-    def _means(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Return the means of tensors over all ranks: each owns a part of them, and all get the results."""
-        if not tensors:
-            return []
-        flat = torch.cat([tensor.flatten().to(self._dtype) for tensor in tensors])  # counters too
-        part = -(-len(flat) // self.group.size)
-        dealt = torch.nn.functional.pad(flat, (0, part * self.group.size - len(flat)))
-        received = self.group.exchange(dealt.view(self.group.size, part))
-        return _like(torch.cat(self.group.gather_tensor(received.mean(0))), tensors)
+        Each rank combines a part of the rows, and sends the outcome to all. Two send each other everything, and both
+        combine all of it: as many bytes in one message instead of two. `to_all` lets more of them do so, who have no
+        time for two.
+        """
+        size = self.group.size
+        averages = [*change.values, *change.weights]
+        flat = self._flat(averages, self.weights.sent if to_all else self._dtype)
+        tensors = [*(message.values for message in change.messages), flat]
+        head = head.to(self._wire)
+        to_all = to_all or size == 2
+        if to_all:
+            sent = [each[None] for each in (head, *tensors)]
+            received = self._heard(self.group.gather_tensor, pack(sent)[0])
+        else:
+            dealt = [each.view(size, len(each) // size, *each.shape[1:]) for each in tensors]
+            sent = [head.expand(size, -1), *dealt]
+            received = self._heard(self.group.exchange, pack(sent))
+        heads, *changes, means = unpack(received, sent)
+
+        def combined() -> _Change:
+            pairs = zip(change.messages, changes, strict=True)
+            results = [message.rows.combined(of_all) for message, of_all in pairs]
+            results.append(means.to(self._dtype).mean(0))
+            if not to_all:
+                own = [each[None] for each in results]
+                of_all = unpack(self.group.gather_tensor(pack(own)[0]), own)
+                results = [each.flatten(0, 1) for each in of_all]
+            *rows, mean = results
+            of_averages = _like(mean, averages)
+            return replace(
+                change,
+                messages=[
+                    replace(message, values=values)
+                    for message, values in zip(change.messages, rows, strict=True)
+                ],
+                values=of_averages[: len(change.values)],
+                weights=of_averages[len(change.values) :],
+            )
+
+        return heads, combined
+
+    def _flat(self, tensors: Sequence[Tensor], dtype: torch.dtype) -> Tensor:
+        """Return the numbers of tensors one after another, counters too, and zeros so that ranks have equally many."""
+        nothing = torch.empty(0, dtype=dtype, device=self._wire)
+        flat = torch.cat([nothing, *(tensor.flatten().to(dtype) for tensor in tensors)])
+        return torch.nn.functional.pad(flat, (0, -len(flat) % self.group.size))
 
 
 def _like(flat: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -139,19 +139,13 @@ class Group:
     def _over(self, tensor: Tensor) -> Any:
         return self._processes if tensor.device.type == "cpu" else self._device_processes
 
-    def wait_for_all(self) -> None:
-        """Wait until all ranks are here; RankError names those that are not."""
-        self._wait(self._processes, settings.timeout)
-
     def name_missing(self) -> None:
         """Raise RankError that names the ranks which are not here, after a failure that does not; return if all are."""
-        self._wait(self._reserve, min(settings.timeout, NAMING_SECONDS))
-
-    def _wait(self, processes: Any, seconds: float) -> None:
         import torch.distributed as dist
 
+        seconds = timedelta(seconds=min(settings.timeout, NAMING_SECONDS))
         try:
-            dist.monitored_barrier(processes, timeout=timedelta(seconds=seconds), wait_all_ranks=True)
+            dist.monitored_barrier(self._reserve, timeout=seconds, wait_all_ranks=True)
         except RuntimeError as error:
             raise RankError(
                 f"rank {self.rank} has waited in vain for the other ranks. Either one of them has ended or it has made "
@@ -179,19 +173,26 @@ class Group:
 
         return [part.tolist() for part in self.gather_tensor(torch.tensor(numbers, dtype=torch.int64))]
 
-    def gather_tensor(self, tensor: Tensor) -> list[Tensor]:
-        """Return the tensors of all ranks, which have one shape, by rank."""
-        import torch
+    def gather_tensor(self, tensor: Tensor) -> Tensor:
+        """Return the tensors of all ranks, which have one shape: (ranks, ...)."""
         import torch.distributed as dist
 
-        if tensor.device.type == "cpu" and tensor.nbytes * self.size <= MOST_AT_ONCE:
-            copies = tensor.flatten().expand(self.size, -1).contiguous()
-            return [part.view(tensor.shape) for part in self.exchange(copies)]
-        parts = [torch.empty_like(tensor) for _ in range(self.size)]
-        if tensor.numel():
-            dist.all_gather(parts, tensor, group=self._over(tensor))
-            self._count(tensor, self.size - 1)
-        return parts
+        at_once = tensor.device.type == "cpu" and tensor.nbytes * self.size <= MOST_AT_ONCE
+        if at_once and self.size > 2:
+            return self.exchange(tensor.expand(self.size, *tensor.shape).contiguous())
+        gathered = tensor.new_empty(self.size, *tensor.shape)
+        gathered[self.rank] = tensor
+        if not tensor.numel():
+            return gathered
+        if at_once and self.size == 2:  # to the other, and not to itself
+            other = 1 - self.rank
+            counts = [tensor.numel() * (rank == other) for rank in range(2)]
+            received, sent = gathered[other].view(-1), gathered[self.rank].view(-1)
+            dist.all_to_all_single(received, sent, counts, counts, group=self._processes)
+        else:
+            dist.all_gather(list(gathered), tensor.contiguous(), group=self._over(tensor))
+        self._count(tensor, self.size - 1)
+        return gathered
 
     def exchange(self, sent: Tensor) -> Tensor:
         """Send row r of the first dimension to rank r; return what all ranks sent here, by rank."""

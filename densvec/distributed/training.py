@@ -310,9 +310,13 @@ class TogetherBackend(Backend):
             self._meet(full=True)
         else:
             if self._exchange.under_way:
+                self._read(self._exchange.take(), False)
+            report = Report(self._numbers(), error=f"{type(error).__name__}: {error}")
+            if self._alone or self._full_next:  # what the others wait for is not an ordinary round
+                self._exchange.full(report, None)
+            else:
+                self._exchange.start(report)
                 self._exchange.take()
-            self._exchange.start(Report(self._numbers(), error=f"{type(error).__name__}: {error}"))
-            self._exchange.take()
 
     def close(self) -> None:
         """End the exchange."""

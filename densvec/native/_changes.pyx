@@ -52,11 +52,11 @@ def settle(float[:, :] table, float[:, :] base, const uint16_t[:, ::1] change, P
             settle_change(&table[i, 0], &base[i, 0], &change[i, column], n)
 
 
-def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t column, Py_ssize_t width,
+def combine(const uint16_t[:, :, :] changes, uint16_t[:, ::1] into, Py_ssize_t column, Py_ssize_t width,
             str rule):
     """Combine changes of all ranks, (ranks, rows, columns), in some columns.
 
-    As `densvec.distributed.combine` does, by "adasum", "mean", "sum", or "one_after_another", which reads how
+    Ranks may lie apart. As `densvec.distributed.combine` does, by "adasum", "mean", "sum", or "one_after_another", which reads how
     far ranks went from the last column.
     """
     cdef Py_ssize_t ranks = changes.shape[0], rows = changes.shape[1], i, k
@@ -66,6 +66,8 @@ def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t
     if (into.shape[0] != rows or into.shape[1] != changes.shape[2] or width < 1 or column < 0
             or column + width > into.shape[1] or not ranks):
         raise ValueError("the arrays do not fit each other: (ranks, rows, columns), (rows, columns)")
+    if changes.strides[2] != sizeof(uint16_t):
+        raise ValueError("the numbers of a row do not lie together")
     # the changes of all ranks; otherwise their sum, and how many of them there are
     cdef float* parts = <float*> malloc((ranks if tree else 2) * width * sizeof(float))
     if parts == NULL:
@@ -92,7 +94,7 @@ def combine(const uint16_t[:, :, ::1] changes, uint16_t[:, ::1] into, Py_ssize_t
     free(parts)
 
 
-cdef float part_together(const uint16_t[:, :, ::1] changes, Py_ssize_t row) noexcept nogil:
+cdef float part_together(const uint16_t[:, :, :] changes, Py_ssize_t row) noexcept nogil:
     """Return how far ranks get one after another, as a part of how far they get alone, all added up."""
     cdef double apart = 0, all_of_them = 0
     cdef float travelled

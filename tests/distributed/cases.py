@@ -15,13 +15,13 @@ MODEL = {
 QUICK = {**MODEL, "epochs": 2, "vector_size": 8}
 
 
-def start(exchange_words=2000):
+def start(exchange_words=2000, timeout=60):
     """Let ranks exchange often, and cut the small corpus into several pieces."""
     from densvec import distributed
     from densvec.text import pieces
 
     pieces.LEAST_BYTES = 1 << 13
-    distributed.init(exchange_words=exchange_words, timeout=60)
+    distributed.init(exchange_words=exchange_words, timeout=timeout)
 
 
 def everything(model):

@@ -3,24 +3,20 @@
 import pytest
 import torch
 
+from densvec.distributed import exchange as exchange_module
 from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import Exchange, Report, Shared
+from densvec.distributed.parcel import pack
 from tests.distributed.ranks import run_ranks
 
 
 class Alone:
-    """A group of one, which notes how wide the messages are that it is asked to send."""
+    """A group of one."""
 
     rank, size = 0, 1
 
-    def __init__(self):
-        self.widths = []
-
     def wire(self, device):
         return device
-
-    def wait_for_all(self):
-        pass
 
     def broadcast(self, tensor):
         pass
@@ -29,70 +25,78 @@ class Alone:
         return [document]
 
     def gather_tensor(self, tensor):
-        if tensor.dtype == torch.uint8 and tensor.ndim == 1:  # weights alone
-            self.widths.append(len(tensor))
-        return [tensor.clone()]
+        return tensor[None].clone()
 
     def exchange(self, sent):
-        self.widths.append(sent.shape[-1])
         return sent.clone()
 
 
+@pytest.fixture
+def packed(monkeypatch):
+    """Return a list that gets the widths of all tensors that are sent in one message, and how often it is sent."""
+    messages = []
+
+    def noting(tensors):
+        messages.append([tensor.shape[-1] for tensor in tensors])
+        return pack(tensors)
+
+    monkeypatch.setattr(exchange_module, "pack", noting)
+    return messages
+
+
+#: Numbers in a report of nothing: its flags.
+FLAGS = 4
+
+
 @pytest.mark.parametrize("every", [1, 2])
-def test_densities_and_weights_are_exchanged_in_every_round_and_embeddings_in_their_turn(every):
+def test_densities_and_weights_are_exchanged_in_every_round_and_embeddings_in_their_turn(packed, every):
     means, embeddings, squares = torch.ones(9, 4), torch.ones(9, 6), torch.ones(9)
     weights, moments, momentum = torch.ones(5), torch.ones(5), torch.ones(5)
     inputs = [(embeddings, adasum), (squares, total)]
     shared = Shared([(means, adasum)], [weights, moments], [momentum], inputs)
-    group = Alone()
-    exchange = Exchange(group, shared, first_band=4, inputs_every=every)
+    exchange = Exchange(Alone(), shared, first_band=4, inputs_every=every)
     before = [tensor.clone() for tensor in shared.all()]
-    of_means, of_inputs, of_weights = 2 * 4, 2 * (6 + 1), 5 + 5  # two bytes a number, as bfloat16
+    of_means, of_inputs, of_weights = 4, 6 + 1, 5 + 5
     for number in range(3):
-        group.widths.clear()
+        packed.clear()
         for tensor in shared.all():
             tensor.mul_(1.5)
         exchange.start(Report([]))
         exchange.take()
         turn = [of_inputs] if number % every == 0 else []
-        assert group.widths == [of_means, *turn, of_weights]
-    group.widths.clear()
+        sent = [of_means, *turn, of_weights]
+        assert packed == [[FLAGS, *sent], sent]  # to those who combine, and back: one message each
+    packed.clear()
     exchange.full(Report([]), None)
-    assert group.widths == [of_weights + 5, of_means, of_inputs]  # the momentum, too
+    assert [sent for head, *sent in packed[::2]] == [
+        [of_weights + 5],
+        [of_means, 0],
+        [of_inputs, 0],
+    ]  # the momentum, too
     exchange.close()
     for tensor, old in zip(shared.all(), before, strict=True):  # what is alone stays what it was
         torch.testing.assert_close(tensor, old * 1.5**3, rtol=1e-2, atol=0)
 
 
-def test_between_two_exchanges_of_rows_weights_are_exchanged_alone():
+def test_between_two_exchanges_of_rows_weights_are_exchanged_alone(packed):
     means, embeddings, moments, weights = torch.ones(9, 4), torch.ones(9, 6), torch.ones(7), torch.ones(5)
     shared = Shared([(means, adasum)], [moments], [], [(embeddings, adasum)], [weights])
-    group = Alone()
-    exchange = Exchange(group, shared, first_band=4, inputs_every=2, rows_every=3)
+    exchange = Exchange(Alone(), shared, first_band=4, inputs_every=2, rows_every=3)
     before = [tensor.clone() for tensor in shared.all()]
-    of_means, of_embeddings = 2 * 4, 2 * 6
-    short = 8 * 4 + 2 * 5  # four flags of the report, and weights
-    found = []
-    for _ in range(8):
-        group.widths.clear()
+    for number in range(8):
+        packed.clear()
         for tensor in shared.all():
             tensor.mul_(1.5)
         exchange.start(Report([]))
         exchange.take()
-        found.append(list(group.widths))
-    assert found == [
-        [of_means, of_embeddings, 12],
-        [short],
-        [short],
-        [of_means, 12],
-        [short],
-        [short],
-        [of_means, of_embeddings, 12],
-        [short],
-    ]
-    group.widths.clear()
+        if number % 3:
+            assert packed == [[FLAGS, 5]]  # to all at once
+        else:
+            sent = [4, 6, 12] if number % 2 == 0 else [4, 12]
+            assert packed == [[FLAGS, *sent], sent]
+    packed.clear()
     exchange.full(Report([]), None)
-    assert group.widths == [12, of_means, of_embeddings]
+    assert [sent for head, *sent in packed[::2]] == [[12], [4, 0], [6, 0]]
     exchange.close()
     for tensor, old in zip(shared.all(), before, strict=True):
         torch.testing.assert_close(tensor, old * 1.5**8, rtol=1e-2, atol=0)

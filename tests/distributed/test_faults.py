@@ -89,10 +89,7 @@ def test_training_goes_on_after_a_rank_was_killed_and_after_an_interrupt(corpus,
 
 
 def hang(corpus):
-    start()
-    from densvec import distributed
-
-    distributed.group.settings.timeout = 3.0
+    start(timeout=3.0)
     sleep = Trouble(1, 9, lambda model: time.sleep(20))
     BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **QUICK)
 
@@ -103,7 +100,6 @@ def hang_between_rounds_with_rows(corpus):
 
     intervals.FEW_RANKS, intervals.WORDS_OF_WEIGHTS = 1, 50
     distributed.init(exchange_words=5000, timeout=3.0)  # a hundred rounds, of which one has rows
-    distributed.group.Group.wait_for_all = lambda self: None  # nobody is named by these
     sleep = Trouble(1, 9, lambda model: time.sleep(20))
     BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **{**QUICK, "batch_words": 50})
 
