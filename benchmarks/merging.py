@@ -54,10 +54,6 @@ class Simulated(Group):
         """Return the device that tensors are on when they are exchanged."""
         return device
 
-    def wait_for_all(self):
-        """Wait until all ranks are here."""
-        self._table.barrier.wait()
-
     def broadcast(self, tensor):
         """Overwrite a tensor by that of rank 0."""
         tensor.copy_(self._all(tensor.clone())[0])
@@ -69,7 +65,7 @@ class Simulated(Group):
     def gather_tensor(self, tensor):
         """Return the tensors of all ranks."""
         self._count(tensor, self.size - 1)
-        return [each.clone() for each in self._all(tensor.clone())]
+        return torch.stack(self._all(tensor.clone()))
 
     def exchange(self, sent):
         """Return what all ranks sent here."""
@@ -113,6 +109,7 @@ class Rank:
             list(filter(merged, whole.momentum)),
             [(table, rule) for table, rule in whole.inputs if merged(table)],
             list(filter(merged, whole.weights)),
+            list(filter(merged, whole.moments)),
             None if "means" in common else whole.travelled,
         )
         self._group, self._options = group, options

@@ -33,7 +33,7 @@ class Shared:
 
     #: Tables with a row for each word, with what combines the changes of ranks to some of their rows.
     rows: Sequence[tuple[Tensor, Rule]]
-    #: What is averaged: the second moments of the encoder's weights, counters, and the weights unless they are below.
+    #: What is averaged: counters, and the weights of the encoder unless they are below.
     means: Sequence[Tensor]
     #: The momentum of the weights, which each rank has of its own until all tables are made equal. If ranks took each
     #: other's over, all of them would go on with what only one has to.
@@ -42,13 +42,16 @@ class Shared:
     inputs: Sequence[tuple[Tensor, Rule]] = ()
     #: The weights of the encoder, if the changes of ranks to them are added up.
     weights: Sequence[Tensor] = ()
+    #: The second moments of the weights, which are averaged, and never below 0. They forget: what they were when a
+    #: round began says by what part to change them when it has ended, not by how much.
+    moments: Sequence[Tensor] = ()
     #: How far training has drawn the first of `rows`, the means, if that is known; each rank has its own.
     travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all of them."""
         tables = [table for table, _ in (*self.rows, *self.inputs)]
-        return [*tables, *self.means, *self.momentum, *self.weights]
+        return [*tables, *self.means, *self.moments, *self.momentum, *self.weights]
 
 
 @dataclass
@@ -155,7 +158,8 @@ class Exchange:
                 for rows, every in self._tables
                 if self.rounds % every == 0
             ]
-            self._sent = self._changed(chosen, self._shared.means, changes)
+            averaged = [*self._shared.means, *self._shared.moments]
+            self._sent = self._changed(chosen, averaged, changes)
             self._pending = self._thread.submit(self._round, report, self._sent, False)
         self.rounds += 1
 
@@ -175,7 +179,7 @@ class Exchange:
         reports, documents = self._gathered(report, document)
         if not documents:
             return reports, []
-        averaged = [*self._shared.means, *self._shared.momentum]
+        averaged = [*self._shared.means, *self._shared.moments, *self._shared.momentum]
         change = self._run(partial(self._combined, self._changed([], averaged, self.weights.changes())))
         self._settle(change)
         self.weights.settle(change.weights)
@@ -232,8 +236,12 @@ class Exchange:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
         for of_all, of_self in zip(change.messages, sent.messages, strict=True):
             of_all.rows.add(of_all.parts, of_all.values, of_self.values)
-        for tensor, mean, own_part in zip(change.averaged, change.values, sent.values, strict=True):
-            tensor.add_((mean - own_part).to(tensor.device))
+        count = len(self._shared.means) if change.averaged else 0
+        parts = list(zip(change.averaged, change.values, sent.values, strict=True))
+        for tensor, mean, own in parts[:count]:
+            tensor.add_((mean - own).to(tensor.device))
+        for tensor, mean, own in parts[count:]:
+            tensor.mul_(torch.where(own > 0, mean / own, 1).to(tensor.device))
         self.weights.add(change.weights, sent.weights)
 
     def _settle(self, change: _Change) -> None:

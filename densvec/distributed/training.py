@@ -538,6 +538,7 @@ def shared_arrays(backend: Backend, layout: Layout, adds_weights: bool = False) 
     rows: list[tuple[torch.Tensor, Rule]] = []
     inputs: list[tuple[torch.Tensor, Rule]] = []
     means: list[torch.Tensor] = []
+    moments: list[torch.Tensor] = []
     momentum: list[torch.Tensor] = []
     weights: list[torch.Tensor] = []
     for name, tensor in arrays.items():
@@ -547,10 +548,14 @@ def shared_arrays(backend: Backend, layout: Layout, adds_weights: bool = False) 
             (inputs if name.startswith("embedding") else rows).append((tensor, rule))
         elif kind is not None and not kind.is_state and adds_weights:
             weights.append(tensor)
+        elif name.startswith("adam_first"):
+            momentum.append(tensor)
         else:
-            (momentum if name.startswith("adam_first") else means).append(tensor)
+            (moments if name.startswith("adam_second") else means).append(tensor)
     travelled = backend.note_travel()
-    return Shared(rows, means, momentum, inputs, weights, None if travelled is None else _tensor(travelled))
+    return Shared(
+        rows, means, momentum, inputs, weights, moments, None if travelled is None else _tensor(travelled)
+    )
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -176,6 +176,32 @@ def test_weights_are_averaged_and_momentum_is_each_rank_s_own_until_all_is_made_
         assert found == [rows, 4, [float(rank)] * 3, rows, 4, [1.0] * 3]
 
 
+def forgetting():
+    """Return second moments of this rank that forgot most of what they were while a round was under way."""
+    from densvec import distributed
+    from densvec.distributed.group import connect
+
+    distributed.init(timeout=60)
+    group = connect()
+    moments = torch.zeros(3)
+    exchange = Exchange(group, Shared([], [], moments=[moments]), first_band=4)
+    moments += torch.tensor([1.0, 0.0, 0.0 if group.rank else 2.0]) * (3 if group.rank else 1)
+    exchange.start(Report([]))
+    moments *= 0.25
+    exchange.take()
+    found = moments.tolist()
+    exchange.full(Report([]), None)
+    exchange.close()
+    return found, moments.tolist()
+
+
+def test_second_moments_that_forget_meanwhile_stay_above_0():
+    (first, equal), (second, equal_too) = run_ranks(forgetting, 2)
+    assert first == [0.5, 0.0, 0.25]  # of 1 and 3: 2, a quarter of which is left
+    assert second == [0.5, 0.0, 0.0]
+    assert equal == equal_too == [0.5, 0.0, 0.125]
+
+
 def sums():
     """Return the weights of this rank: after a round, during which training went on, after another and a full one."""
     from densvec import distributed
