@@ -135,17 +135,18 @@ def distinct(uses: Tensor, count: int) -> Words:
     What is missing of them has the last word's id, and no uses; on a CPU, which can be asked, none is missing.
     """
     ids, order = _sorted(uses.flatten())
-    first = F.pad(ids[1:] != ids[:-1], (1, 0), value=True)
-    number = first.cumsum(0).sub_(1)
-    if is_known(number):
-        starts = first.nonzero().flatten()
+    if is_known(ids):
+        ids, number, counts = torch.unique_consecutive(ids, return_inverse=True, return_counts=True)
+        starts = counts.cumsum(0).sub_(counts)
     else:  # Each word's first use writes where it stands, and all others behind the end.
+        first = F.pad(ids[1:] != ids[:-1], (1, 0), value=True)
+        number = first.cumsum(0).sub_(1)
         starts = order.new_full((count + 1,), len(order)).scatter_(
             0, torch.where(first, number, count), torch.arange(len(order), device=uses.device)
         )[:count]
-    numbers = torch.empty_like(order).scatter_(0, order, number)
-    ids = ids.index_select(0, starts.clamp(max=len(order) - 1)).long()
-    numbers = numbers.view(len(uses), -1)
+        ids = ids.index_select(0, starts.clamp(max=len(order) - 1))
+    ids = ids.long()
+    numbers = torch.empty_like(order).scatter_(0, order, number).view(len(uses), -1)
     count_of_rows, width = numbers.shape
     rows = torch.arange(count_of_rows, device=uses.device)[:, None].expand(-1, width).flatten()
     rows = rows.index_select(0, order)  # faster than dividing by the width
