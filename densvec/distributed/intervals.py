@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["adds_weights", "chunk_words", "default_words", "inputs_every", "rows_every"]
+__all__ = ["adds_weights", "chunk_words", "default_words", "inputs_every", "most_spread", "rows_every"]
 
 #: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
 #: more save time.
@@ -11,6 +11,9 @@ WORDS_OF_TWO, LEAST_WORDS = 100_000, 5000
 #: With more ranks than this, so many words lie between two exchanges of the encoder's weights alone: added up, they are
 #: as good as those of one process, but only if that is done this often.
 FEW_RANKS, WORDS_OF_WEIGHTS = 4, 625
+
+#: How many times as many words two ranks train between two exchanges at last as at first, unless their number is set.
+SPREAD_OF_TWO = 4
 
 #: With so many words between two exchanges, every fourth is enough for what only the encoder reads.
 MANY_WORDS = 100_000
@@ -75,3 +78,17 @@ def rows_every(words: int) -> int:
     [1, 4, 8]
     """
     return -(-words // WORDS_OF_WEIGHTS)
+
+
+def most_spread(ranks: int) -> float:
+    """Return how many times as many words lie between two exchanges at last as at first, at most.
+
+    Changes become smaller as the learning rate falls, so that two ranks drift no further apart in as many more words.
+    More of them cannot do with that.
+
+    Examples
+    --------
+    >>> [most_spread(ranks) for ranks in (2, 3)]
+    [4, 1]
+    """
+    return SPREAD_OF_TWO if ranks == 2 else 1

@@ -5,7 +5,7 @@ table's row lie together, but its rows may lie further apart than they are long.
 training goes on meanwhile.
 """
 
-from libc.math cimport expm1
+from libc.math cimport expm1f
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -96,14 +96,14 @@ def combine(const uint16_t[:, :, :] changes, uint16_t[:, ::1] into, Py_ssize_t c
 
 cdef float part_together(const uint16_t[:, :, :] changes, Py_ssize_t row) noexcept nogil:
     """Return how far ranks get one after another, as a part of how far they get alone, all added up."""
-    cdef double apart = 0, all_of_them = 0
-    cdef float travelled
+    cdef float apart = 0, together = 0, travelled, way
     cdef Py_ssize_t k
     for k in range(changes.shape[0]):
         unpack_row(&travelled, &changes[k, row, changes.shape[2] - 1], 1)
-        apart -= expm1(-travelled)
-        all_of_them += travelled
-    return <float> (-expm1(-all_of_them) / apart) if apart > 0 else 1
+        way = -expm1f(-travelled)
+        apart += way
+        together += way * (1 - together)  # of what the ranks before have left
+    return together / apart if apart > 0 else 1
 
 
 cdef void combine_tree(float* parts, Py_ssize_t count, Py_ssize_t n) noexcept nogil:  # INOUT: parts
