@@ -12,6 +12,7 @@ import argparse
 import json
 import logging
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -158,19 +159,25 @@ def speed(args) -> None:
                 for name, options in contenders.items()
             }
         )
-    print("| | words per second | to 1 process, 1 worker | waiting for the exchange |")
-    print("|---|---|---|---|")
+    first, second, _ = contenders
+    print(f"| | words per second | to {first} | to {second} | waiting for the exchange |")
+    print("|---|---|---|---|---|")
     for name in contenders:
-        speeds = sorted(each[name]["words_per_second"] for each in rounds)
-        ratios = sorted(
-            each[name]["words_per_second"] / each["1 process, 1 worker"]["words_per_second"]
-            for each in rounds
-        )
+        speeds = [each[name]["words_per_second"] for each in rounds]
         waiting = rounds[-1][name].get("waiting")
-        print(
-            f"| {name} | {speeds[len(speeds) // 2]:,.0f} | {ratios[len(ratios) // 2]:.2f} | "
-            f"{'–' if waiting is None else f'{waiting:.0%}'} |"
+        ratios = " | ".join(
+            _each([own / each[other]["words_per_second"] for own, each in zip(speeds, rounds, strict=True)])
+            for other in (first, second)
         )
+        print(
+            f"| {name} | {statistics.median(speeds):,.0f} | {ratios} | {'–' if waiting is None else f'{waiting:.0%}'} |"
+        )
+
+
+def _each(ratios):
+    """Return the ratios of all rounds as text, their median first."""
+    shown = f"{statistics.median(ratios):.2f}"
+    return shown if len(ratios) == 1 else f"{shown} ({', '.join(f'{ratio:.2f}' for ratio in ratios)})"
 
 
 #: Two network namespaces, each with one end of a link.

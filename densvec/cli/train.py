@@ -124,7 +124,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
         type=int,
         metavar="N",
         help="under torchrun: words that each process trains between two exchanges (default: 100000 with two of "
-        "them, 25000 with four, 10000 with seven or more, for each worker)",
+        "them, up to 400000 with much text, 6250 with four, 5000 with more, for each worker)",
     )
     parser.add_argument(
         "--profile", action="store_true", help="print at the end what host and device did for each batch"

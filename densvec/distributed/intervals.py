@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-__all__ = ["adds_weights", "chunk_words", "default_words", "inputs_every", "most_spread", "rows_every"]
+import math
 
-#: Words between two exchanges for each worker of a rank, unless set: with two ranks, and with many. Fewer keep quality,
-#: more save time.
-WORDS_OF_TWO, LEAST_WORDS = 100_000, 5000
+__all__ = ["adds_weights", "chunk_words", "default_words", "inputs_every", "rows_every"]
+
+#: Words between two exchanges for each worker of a rank, unless set: two ranks with little text and with much, and many
+#: ranks at least. Fewer keep quality, more save time.
+LITTLE_OF_TWO, MUCH_OF_TWO, LEAST_WORDS = 100_000, 400_000, 5000
+
+#: Exchanges in a whole training, at least, before there are fewer words between them than with little text.
+ROUNDS = 100
 
 #: With more ranks than this, so many words lie between two exchanges of the encoder's weights alone: added up, they are
 #: as good as those of one process, but only if that is done this often.
 FEW_RANKS, WORDS_OF_WEIGHTS = 4, 625
 
-#: How many times as many words two ranks train between two exchanges at last as at first, unless their number is set.
-SPREAD_OF_TWO = 4
-
 #: With so many words between two exchanges, every fourth is enough for what only the encoder reads.
 MANY_WORDS = 100_000
 
 
-def default_words(ranks: int) -> int:
-    """Return how many words each worker of a rank trains between two exchanges: fewer, the more ranks there are.
+def default_words(ranks: int, workers: int = 1, text: float = math.inf) -> int:
+    """Return how many words a rank trains between two exchanges: fewer, the more ranks there are.
+
+    Parameters
+    ----------
+    ranks, workers : int
+        How many ranks there are, and how many workers each has.
+    text : float
+        The words that a rank trains in all.
 
     Examples
     --------
     >>> [default_words(ranks) for ranks in (2, 3, 4, 8)]
-    [100000, 19753, 6250, 5000]
+    [400000, 35116, 6250, 5000]
+    >>> [default_words(2, workers, text=20e6) for workers in (1, 4)]
+    [200000, 400000]
     """
-    return max(LEAST_WORDS, 16 * WORDS_OF_TWO // ranks**4)
+    little = max(LEAST_WORDS, 16 * LITTLE_OF_TWO // ranks**4) * workers
+    much = max(LEAST_WORDS, 64 * MUCH_OF_TWO // ranks**6) * workers
+    return int(min(much, max(little, text / ROUNDS)))
 
 
 def chunk_words(words: int, most: int) -> int:
@@ -78,17 +91,3 @@ def rows_every(words: int) -> int:
     [1, 4, 8]
     """
     return -(-words // WORDS_OF_WEIGHTS)
-
-
-def most_spread(ranks: int) -> float:
-    """Return how many times as many words lie between two exchanges at last as at first, at most.
-
-    Changes become smaller as the learning rate falls, so that two ranks drift no further apart in as many more words.
-    More of them cannot do with that.
-
-    Examples
-    --------
-    >>> [most_spread(ranks) for ranks in (2, 3)]
-    [4, 1]
-    """
-    return SPREAD_OF_TWO if ranks == 2 else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -25,7 +26,6 @@ from densvec.distributed.intervals import (
     chunk_words,
     default_words,
     inputs_every,
-    most_spread,
     rows_every,
 )
 from densvec.distributed.ledger import Ledger, merged
@@ -81,14 +81,16 @@ def share(
             "vocabulary": hashlib.sha256(words).hexdigest(),
             **{name: getattr(model, name) for name in model.parameter_names() if name not in OWN},
             "number of epochs": run.epochs,
-            "exchange_words": settings.exchange_words or "by workers",
+            "total_words": run.total_words,
+            "exchange_words": settings.exchange_words or "by workers and text",
             "position": [run.epoch, run.tally.chunks, run.shared],
         }
         group.check_same("model", json.loads(json.dumps(document, default=str)))
         if model._corpus[0] is not None:
             check_shares(group, model._corpus[0])
     workers = group.gather(model.workers) if group.size > 1 else [1]
-    interval = settings.exchange_words or default_words(group.size) * max(workers)
+    text = run.total_words * run.epochs / group.size if run.total_words else math.inf
+    interval = settings.exchange_words or default_words(group.size, max(workers), text)
     chunk = model.batch_words
     rounds = None
     if group.size > 1:
@@ -106,7 +108,6 @@ def share(
         corpus,
         open_feed,
         exchange_words=interval,
-        spread=1 if settings.exchange_words else most_spread(group.size),
         rows_every=rounds,
         chunk_words=chunk,
         threads=model.workers,
@@ -132,8 +133,6 @@ class TogetherBackend(Backend):
         Opens the corpus, or one piece of it, at an epoch, leaving out chunks.
     exchange_words : int
         Words that this rank trains between two rounds that exchange rows, the same number on all ranks.
-    spread : float
-        How many times as many it may become while the learning rate falls.
     rows_every : int, optional
         Of how many rounds one exchanges rows; in all of them changes of the encoder's weights are added up. None if
         these are averaged, with the rows.
@@ -153,7 +152,6 @@ class TogetherBackend(Backend):
         open_feed: Callable[..., Feed],
         *,
         exchange_words: int,
-        spread: float,
         rows_every: int | None,
         chunk_words: int,
         threads: int,
@@ -180,7 +178,6 @@ class TogetherBackend(Backend):
         self._since = 0
         self._alone = False  # whether rank 0 trains and the others wait for it
         self._round_words = max(1, exchange_words // (rows_every or 1))
-        self._spread = spread
         self._adds_weights = rows_every is not None
         self._own_chunk_words = chunk_words
         self._chunk_words: int | None = chunk_words  # of the epoch; None is the model's own number
@@ -261,7 +258,7 @@ class TogetherBackend(Backend):
         """Return whether this rank has trained as many words as it is to train between two rounds, or waits for one."""
         if self._alone:
             return not self._group.is_main or not self._words_alone()
-        return self._since >= self._words_to_train()
+        return self._since >= self._round_words
 
     def exchange(self) -> None:
         """Take the outcome of the last round, and start the next one."""
@@ -395,12 +392,6 @@ class TogetherBackend(Backend):
         if run.total_words:
             most = min(most, int(MOST_ALONE * run.epochs * run.total_words))
         return max(0, most - words)
-
-    def _words_to_train(self) -> float:
-        """Return how many words this rank trains between two rounds, the same number on all ranks."""
-        run = self._run
-        rate = run.alpha(self._all.words, self._all.examples) / run.start_alpha  # when they last met
-        return self._round_words / max(rate, 1 / self._spread)
 
     def _corpus_now(self) -> dict[str, int]:
         """Return how the corpus is cut, by which it is recognised."""

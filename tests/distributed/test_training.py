@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram, SkipGram, Word2Gauss
-from densvec.callbacks import Callback
 from densvec.datasets import toy_language
 from densvec.training.backend import UnstableTrainingError
 from tests.distributed.cases import MODEL, QUICK, Trouble, everything, fail, interrupt, start
@@ -120,38 +119,6 @@ def test_the_encoder_learns_faster_on_several_ranks(corpus):
     assert 0 < alone < len(first)
     assert first == [1.0] * alone + [2**0.5] * (len(first) - alone)
     assert second == [2**0.5] * len(second)
-
-
-def rounds_of_a_run(corpus, options):
-    """Return how many words this rank had trained when each round of an epoch began."""
-    start(exchange_words=None)
-    from densvec.distributed import intervals
-    from densvec.distributed.exchange import Exchange
-
-    intervals.WORDS_OF_TWO, intervals.LEAST_WORDS = 500, 1
-    found, began = [], Exchange.start
-
-    def noted(self, report):
-        found[-1].append(int(report.numbers[1]))
-        began(self, report)
-
-    class Epochs(Callback):
-        def on_epoch_begin(self, model):
-            found.append([])
-
-    Exchange.start = noted
-    BayesianSkipGram(corpus_file=corpus, callbacks=[Epochs()], **{**QUICK, **options})
-    return found
-
-
-@pytest.mark.parametrize(("options", "growth"), [({"min_alpha": 0.0}, 4), ({"min_alpha": 0.05}, 1)])
-def test_two_ranks_exchange_less_often_as_the_learning_rate_falls(corpus, options, growth):
-    results = run_ranks(rounds_of_a_run, 2, corpus, {**options, "epochs": 4, "batch_words": 100})
-    for second, last in ((epochs[1], epochs[3]) for epochs in results):
-        between = [np.diff(words[:-1]) for words in (second, last)]  # the last one of an epoch is sooner
-        assert between[0][0] == pytest.approx(500 * (4 / 3 if growth > 1 else 1), abs=120)
-        assert between[1][-1] == pytest.approx(500 * growth, abs=120)
-    assert [len(epoch) for epoch in results[0]] == [len(epoch) for epoch in results[1]]
 
 
 def weights_of_many_ranks(corpus, path, stop):
