@@ -81,9 +81,9 @@ class Exchange:
 
     Every rank trains its own copy of the tables (`densvec.distributed.rows`). In a round each rank receives the changes
     of all ranks to the rows that it owns in this round, combines them, and all ranks get the results: the bytes of an
-    all-reduce. A round is started with a snapshot, and runs in a thread of its own while training goes on; its outcome
-    is added when the next round is started, so that with one worker for each rank the same run gives the same bits
-    again.
+    all-reduce, in two messages; two ranks need only one. A round is started with a snapshot, and runs in a thread of
+    its own while training goes on; its outcome is added when the next round is started, so that with one worker for
+    each rank the same run gives the same bits again.
 
     In a *full* round all rows are exchanged while training is paused. After it the tables are equal everywhere.
 
