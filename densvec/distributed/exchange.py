@@ -27,6 +27,10 @@ T = TypeVar("T")
 SLAB = 1 << 16
 
 
+#: A second moment that is not above this says nothing about how others are to change it.
+NOTHING = 1e-30
+
+
 @dataclass(frozen=True)
 class Shared:
     """The live arrays of a backend, by how the changes of ranks to them become one."""
@@ -241,7 +245,7 @@ class Exchange:
         for tensor, mean, own in parts[:count]:
             tensor.add_((mean - own).to(tensor.device))
         for tensor, mean, own in parts[count:]:
-            tensor.mul_(torch.where(own > 0, mean / own, 1).to(tensor.device))
+            tensor.mul_(torch.where(own > NOTHING, mean / own, 1).to(tensor.device))
         self.weights.add(change.weights, sent.weights)
 
     def _settle(self, change: _Change) -> None:
