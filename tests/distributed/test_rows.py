@@ -224,6 +224,18 @@ def test_arrays_that_do_not_fit_are_refused():
         _changes.combine(np.zeros((2, 3, 6), np.uint16), message, 4, 3, "sum")
     with pytest.raises(ValueError, match="rule='median'"):
         _changes.combine(np.zeros((2, 3, 6), np.uint16), message, 0, 6, "median")
+    with pytest.raises(ValueError, match="do not lie together"):
+        _changes.combine(np.zeros((2, 6, 3), np.uint16).transpose(0, 2, 1), message, 0, 6, "sum")
+
+
+@pytest.mark.parametrize("kind", [Rows, NativeRows])
+def test_what_ranks_sent_may_lie_apart(kind):
+    made = ranks(kind, 3, travels=True)
+    sent = torch.stack([rows.changed(PARTS) for rows in made])
+    apart = torch.zeros(3, sent[0].numel() + 7, dtype=sent.dtype)[:, 7:].view(sent.shape)
+    apart.copy_(sent)
+    assert not apart.is_contiguous()
+    assert torch.equal(made[0].combined(apart), made[0].combined(sent))
 
 
 @LAYOUTS
