@@ -10,7 +10,7 @@ __all__ = ["adds_weights", "chunk_words", "default_words", "inputs_every", "rows
 #: ranks at least. Fewer keep quality, more save time.
 LITTLE_OF_TWO, MUCH_OF_TWO, LEAST_WORDS = 100_000, 400_000, 5000
 
-#: Exchanges in a whole training, at least, before there are fewer words between them than with little text.
+#: Text is much if it leaves so many exchanges in the whole training; with less of it, their number is kept to that.
 ROUNDS = 100
 
 #: With more ranks than this, so many words lie between two exchanges of the encoder's weights alone: added up, they are

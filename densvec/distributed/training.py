@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -89,7 +88,7 @@ def share(
         if model._corpus[0] is not None:
             check_shares(group, model._corpus[0])
     workers = group.gather(model.workers) if group.size > 1 else [1]
-    text = run.total_words * run.epochs / group.size if run.total_words else math.inf
+    text = (run.total_words or 0) * run.epochs / group.size  # not known: as if there were little
     interval = settings.exchange_words or default_words(group.size, max(workers), text)
     chunk = model.batch_words
     rounds = None
