@@ -19,12 +19,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Modules and tests for packages that not everyone has.
 OPTIONAL = {
-    "densvec/arrow.py": "pyarrow",
+    "densvec/integrations/arrow.py": "pyarrow",
     "densvec/distributed/combine.py": "torch",
     "densvec/distributed/exchange.py": "torch",
     "densvec/distributed/rows.py": "torch",
     "densvec/distributed/training.py": "torch",
-    "densvec/onnx.py": "onnxruntime",
+    "densvec/integrations/onnx.py": "onnxruntime",
     "densvec/search/faiss.py": "faiss",
     "densvec/sklearn.py": "sklearn",
     "densvec/spacy.py": "spacy",
@@ -34,7 +34,7 @@ OPTIONAL = {
     "tests/files/fuzz_headers.py": "atheris",
     # Tests with torch as their oracle.
     "tests/native/test_exponents.py": "torch",
-    "tests/test_divergences.py": "torch",
+    "tests/distances/test_divergences.py": "torch",
     "tests/test_encoder.py": "torch",
     "tests/test_gaussian.py": "torch",
     "tests/test_skipgram.py": "torch",

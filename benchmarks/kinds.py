@@ -24,8 +24,8 @@ import numpy as np
 
 import densvec
 from densvec import KeyedDensities
-from densvec.keyed.hypernymy import usualness
 from densvec.keyed.ranking import best
+from densvec.questions.hypernymy import usualness
 from densvec.text.inflections import is_inflection
 
 FIRST, DEEP = 10, 100

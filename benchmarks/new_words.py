@@ -28,10 +28,10 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from densvec import KeyedDensities
-from densvec.concordance import sample_occurrences
 from densvec.corpora import LineSentence
 from densvec.evaluation.occurrences import Occurrence, Reader
 from densvec.keyed.lookup import unit
+from densvec.text.concordance import sample_occurrences
 
 NUMBERS = (1, 2, 4, 8, 16)
 BANDS = (5, 10, 20, 50, 200)

@@ -24,14 +24,14 @@ from pathlib import Path
 import numpy as np
 
 from densvec import KeyedDensities
-from densvec.concordance import Occurrence, sample_occurrences
 from densvec.evaluation import adjusted_rand_index
 from densvec.evaluation.occurrences import Occurrence as Context
 from densvec.evaluation.occurrences import Reader
-from densvec.keyed.neighbourhood import nearness
-from densvec.keyed.sense_count import MORE, SEVERAL, Usual, induce
-from densvec.keyed.sense_space import mixture
-from densvec.keyed.surroundings import Surroundings
+from densvec.questions.neighbourhood import nearness
+from densvec.questions.sense_count import MORE, SEVERAL, Usual, induce
+from densvec.questions.sense_space import mixture
+from densvec.questions.surroundings import Surroundings
+from densvec.text.concordance import Occurrence, sample_occurrences
 
 Reading = Callable[[str, list[Occurrence]], np.ndarray]
 COMPARED = 60

@@ -14,12 +14,12 @@ from densvec._version import __version__
 
 if TYPE_CHECKING:
     from densvec.bsg import BayesianSkipGram
-    from densvec.comparison import compare
     from densvec.files.checkpoint import Checkpoint
     from densvec.files.persistence import DensvecFileError
     from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
     from densvec.pretrained import load
+    from densvec.questions.comparison import compare
     from densvec.skipgram import SkipGram
     from densvec.training.backend import DivergenceError, UnstableTrainingError
     from densvec.word2gauss import Word2Gauss
@@ -50,7 +50,7 @@ _MODULES = {
     "SkipGram": "densvec.skipgram",
     "UnstableTrainingError": "densvec.training.backend",
     "Word2Gauss": "densvec.word2gauss",
-    "compare": "densvec.comparison",
+    "compare": "densvec.questions.comparison",
     "load": "densvec.pretrained",
 }
 

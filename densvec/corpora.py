@@ -313,4 +313,4 @@ def _check_iterable(sentences: object, passes: int) -> None:
         )
 
 
-from densvec.concordance import Occurrence, occurrences  # noqa: E402 - it reads the corpora above
+from densvec.text.concordance import Occurrence, occurrences  # noqa: E402 - it reads the corpora above

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec import divergences
-from densvec.divergences import LOG_2_PI
+from densvec.distances import divergences
+from densvec.distances.divergences import LOG_2_PI
 from densvec.types import Floats
 
 __all__ = ["Gaussian"]
@@ -165,7 +165,7 @@ class Gaussian:
         return (self.mean + np.sqrt(self.variance) * noise).astype(self.mean.dtype, copy=False)
 
     def kl(self, other: Gaussian) -> Floats:
-        """Return KL[self‖other]; see :func:`densvec.divergences.kl`.
+        """Return KL[self‖other]; see :func:`densvec.distances.divergences.kl`.
 
         Examples
         --------
@@ -175,7 +175,7 @@ class Gaussian:
         return divergences.kl(self, other)
 
     def reverse_kl(self, other: Gaussian) -> Floats:
-        """Return KL[other‖self]; see :func:`densvec.divergences.reverse_kl`.
+        """Return KL[other‖self]; see :func:`densvec.distances.divergences.reverse_kl`.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class Gaussian:
         return divergences.reverse_kl(self, other)
 
     def jeffreys(self, other: Gaussian) -> Floats:
-        """Return KL[self‖other] + KL[other‖self]; see :func:`densvec.divergences.jeffreys`.
+        """Return KL[self‖other] + KL[other‖self]; see :func:`densvec.distances.divergences.jeffreys`.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Gaussian:
         return divergences.jeffreys(self, other)
 
     def expected_likelihood(self, other: Gaussian) -> Floats:
-        """Return the log of the expected likelihood; see :func:`densvec.divergences.expected_likelihood`.
+        """Return the log of the expected likelihood; see :func:`densvec.distances.divergences.expected_likelihood`.
 
         Examples
         --------
@@ -205,7 +205,7 @@ class Gaussian:
         return divergences.expected_likelihood(self, other)
 
     def wasserstein(self, other: Gaussian) -> Floats:
-        """Return the 2-Wasserstein distance; see :func:`densvec.divergences.wasserstein`.
+        """Return the 2-Wasserstein distance; see :func:`densvec.distances.divergences.wasserstein`.
 
         Examples
         --------
@@ -253,7 +253,7 @@ class Gaussian:
         return f"Gaussian(mean={mean}, variance={variance})"
 
     def _repr_html_(self) -> str:
-        from densvec.html import table
+        from densvec.keyed.html import table
 
         places = [*itertools.islice(np.ndindex(self.shape), 5)]
         shown = [self[place] for place in places] if self.shape else [self]

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) 
 
 def run(args: argparse.Namespace) -> None:
     """Print the words that moved."""
-    from densvec.comparison import compare
+    from densvec.questions.comparison import compare
 
     if args.plot is not None:
         prepare_matplotlib()

@@ -12,7 +12,7 @@ from densvec.cli.pictures import add_picture, prepare_matplotlib, save_picture
 from densvec.cli.words import Batch, add_model, check_known, lines_or, load, positive
 
 if TYPE_CHECKING:
-    from densvec.keyed.senses import Senses
+    from densvec.questions.senses import Senses
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
 

@@ -5,9 +5,7 @@ or to a text, and returns a typed result that prints as a table and turns into J
 runs the whole suite.
 """
 
-from densvec.clusters import adjusted_rand_index, kmeans
 from densvec.evaluation.analogies import AnalogyResult, AnalogySection, word_analogies
-from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.context import (
     ChangeScore,
     ContextualChangeResult,
@@ -45,6 +43,8 @@ from densvec.evaluation.similarity import (
 from densvec.evaluation.substitution import SubstitutionResult, gap, lexical_substitution
 from densvec.evaluation.suite import Comparison, Report, evaluate_all
 from densvec.evaluation.word_in_context import WordInContextResult, WordInContextScore, word_in_context
+from densvec.statistics.bootstrap import Bootstrap, Estimate
+from densvec.statistics.clusters import adjusted_rand_index, kmeans
 
 __all__ = [
     "AnalogyResult",

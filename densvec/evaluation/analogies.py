@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.lexicon import BoolArray, FloatArray, IntArray, Lexicon, unit
 from densvec.evaluation.reading import BenchmarkFileError, PathLike, read_lines
 from densvec.evaluation.results import Result, Row, share
+from densvec.statistics.bootstrap import Bootstrap, Estimate, weighted_mean
 
 __all__ = ["METHODS", "AnalogyResult", "AnalogySection", "read_analogies", "word_analogies"]
 

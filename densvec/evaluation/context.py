@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import FloatArray
 from densvec.evaluation.occurrences import (
     Occurrence,
@@ -26,6 +25,7 @@ from densvec.evaluation.occurrences import (
 from densvec.evaluation.reading import BenchmarkFileError, Line, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import Result, ResultOnPairs, Row
 from densvec.evaluation.similarity import _spearman
+from densvec.statistics.bootstrap import Bootstrap, Estimate
 
 __all__ = [
     "ChangeScore",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import FloatArray
 from densvec.evaluation.occurrences import Reader
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.sampling import Corpus, ThinnedWindows, thinned_windows
+from densvec.statistics.bootstrap import Bootstrap, Estimate
 
 __all__ = [
     "CONTEXT_WORDS",

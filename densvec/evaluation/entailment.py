@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.lexicon import BoolArray, FloatArray, Lexicon
 from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import ResultOnPairs, Row
-from densvec.keyed.densities import frequency_trend
+from densvec.questions.densities import frequency_trend
+from densvec.statistics.bootstrap import Bootstrap, Estimate, weighted_mean
 
 __all__ = [
     "DirectionResult",

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.lexicon import FloatArray
 from densvec.evaluation.occurrences import Occurrence, Reader
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.sampling import Corpus, Reservoir, occurrence_at, rows_of, thinned_windows
+from densvec.statistics.bootstrap import Bootstrap, Estimate, weighted_mean
 
 __all__ = [
     "EntropyResult",

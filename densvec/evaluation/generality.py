@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.results import Result, Row
+from densvec.statistics.bootstrap import Bootstrap, Estimate
 
 __all__ = ["GeneralityResult", "generality_frequency"]
 

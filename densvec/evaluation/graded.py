@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import Lexicon
 from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import ResultOnPairs, Row
 from densvec.evaluation.similarity import _spearman
+from densvec.statistics.bootstrap import Bootstrap, Estimate
 
 __all__ = ["GradedEntailmentResult", "graded_entailment", "read_hyperlex"]
 

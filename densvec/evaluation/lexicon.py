@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.keyed.hypernymy import HypernymyScale
+from densvec.questions.hypernymy import HypernymyScale
 from densvec.types import Booleans as BoolArray
 from densvec.types import Floats as FloatArray
 from densvec.types import Integers as IntArray

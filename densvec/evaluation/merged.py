@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from densvec.clusters import adjusted_rand_index, kmeans
-from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.occurrences import Occurrence, Reader
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.sampling import Corpus, Reservoir, occurrence_at, rows_of, sentences_of
 from densvec.files.streams import open_for_writing
+from densvec.statistics.bootstrap import Bootstrap, Estimate, weighted_mean
+from densvec.statistics.clusters import adjusted_rand_index, kmeans
 from densvec.types import PathLike
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from densvec.distances.metrics import find_metric
 from densvec.evaluation.lexicon import FloatArray, Lexicon, unit
 from densvec.gaussian import Gaussian
-from densvec.metrics import find_metric
 from densvec.text.thinning import keep_probabilities
 
 __all__ = [

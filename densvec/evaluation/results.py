@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from densvec.evaluation.bootstrap import Estimate
+from densvec.statistics.bootstrap import Estimate
 
 __all__ = ["Result", "ResultOnPairs", "Row", "format_table", "plain", "share"]
 

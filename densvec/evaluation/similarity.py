@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.reading import BenchmarkFileError, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import Result, ResultOnPairs, Row
+from densvec.statistics.bootstrap import Bootstrap, Estimate
 
 __all__ = [
     "BIG5",

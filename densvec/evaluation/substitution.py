@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.lexicon import FloatArray, Lexicon
 from densvec.evaluation.rankers import RANKERS, Targets, scores_of, usable_rankers
 from densvec.evaluation.reading import BenchmarkFileError, Line, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import Result, Row, share
+from densvec.statistics.bootstrap import Bootstrap, Estimate, weighted_mean
 
 __all__ = [
     "Instance",

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from densvec.evaluation.bootstrap import DEFAULT_RESAMPLES, Bootstrap, Estimate, difference
 from densvec.evaluation.context import (
     ContextualChangeResult,
     ContextualSimilarityResult,
@@ -30,6 +29,7 @@ from densvec.evaluation.sampling import Corpus
 from densvec.evaluation.similarity import SimilarityTable, word_similarities
 from densvec.evaluation.substitution import SubstitutionResult, lexical_substitution
 from densvec.evaluation.word_in_context import WordInContextResult, word_in_context
+from densvec.statistics.bootstrap import DEFAULT_RESAMPLES, Bootstrap, Estimate, difference
 
 __all__ = ["ENTAILMENT", "GRADED", "Comparison", "Report", "evaluate_all"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from densvec.evaluation import paper
-from densvec.evaluation.bootstrap import Estimate, difference
 from densvec.evaluation.lexicon import Lexicon, kl_divergence
 from densvec.evaluation.rankers import Targets, posteriors
 from densvec.evaluation.results import Result, Row
 from densvec.evaluation.suite import Report
+from densvec.statistics.bootstrap import Estimate, difference
 
 __all__ = [
     "EXAMPLES",

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from densvec.evaluation.bootstrap import Bootstrap, Estimate, weighted_mean
 from densvec.evaluation.context import similarities_in_context
 from densvec.evaluation.lexicon import BoolArray, FloatArray, IntArray
 from densvec.evaluation.occurrences import Occurrence, Reader, Tokenizer, check_metrics, tokenize
 from densvec.evaluation.reading import BenchmarkFileError, Line, PathLike, benchmark_name, read_lines
 from densvec.evaluation.results import Result, Row
+from densvec.statistics.bootstrap import Bootstrap, Estimate, weighted_mean
 
 __all__ = [
     "WordInContext",

@@ -10,24 +10,24 @@ that a context suggests), `senses`, `contrast` (a word in two corpora), `learnin
 `ecosystem` (other packages), `retired` (names that gensim 4 removed).
 """
 
-from densvec.keyed.contrast import Contrast
-from densvec.keyed.densities import Densities
 from densvec.keyed.ecosystem import Ecosystem
 from densvec.keyed.evaluation import Evaluation
 from densvec.keyed.growth import Growth
-from densvec.keyed.hypernymy import Hypernymy
-from densvec.keyed.in_context import InContext
-from densvec.keyed.inference import Inference
-from densvec.keyed.learning import Learning
-from densvec.keyed.prediction import Prediction
 from densvec.keyed.retired import Retired
 from densvec.keyed.saving import Files
 from densvec.keyed.search import Search
-from densvec.keyed.senses import SensesOfWords
 from densvec.keyed.similarity import Similarity
-from densvec.keyed.substitution import Substitution
-from densvec.keyed.subwords import Subwords
-from densvec.keyed.texts import Texts
+from densvec.questions.contrast import Contrast
+from densvec.questions.densities import Densities
+from densvec.questions.hypernymy import Hypernymy
+from densvec.questions.in_context import InContext
+from densvec.questions.inference import Inference
+from densvec.questions.learning import Learning
+from densvec.questions.prediction import Prediction
+from densvec.questions.senses import SensesOfWords
+from densvec.questions.substitution import Substitution
+from densvec.questions.subwords import Subwords
+from densvec.questions.texts import Texts
 
 __all__ = ["KeyedDensities"]
 

@@ -64,7 +64,7 @@ class Ecosystem(Tables):
         >>> type(wv).from_pretrained(folder)
         KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
         """
-        from densvec.hub import save_pretrained
+        from densvec.integrations.hub import save_pretrained
 
         save_pretrained(self._keyed(), folder, card=card)
 
@@ -88,19 +88,19 @@ class Ecosystem(Tables):
         Traceback (most recent call last):
         FileNotFoundError: there is no folder './no/such/folder'
         """
-        from densvec.hub import from_pretrained
+        from densvec.integrations.hub import from_pretrained
 
         return cast("Self", from_pretrained(cast("type[Any]", cls), name, mmap=mmap, **options))
 
     def to_arrow(self) -> Any:
-        """Return a ``pyarrow.Table`` with words, means, variances and counts; see :func:`densvec.arrow.to_arrow`.
+        """Return a ``pyarrow.Table`` with words, means, variances and counts; see :func:`densvec.integrations.arrow.to_arrow`.
 
         Examples
         --------
         >>> wv.to_arrow().num_rows
         4
         """
-        from densvec.arrow import to_arrow
+        from densvec.integrations.arrow import to_arrow
 
         return to_arrow(self._keyed())
 
@@ -113,7 +113,7 @@ class Ecosystem(Tables):
         >>> type(wv).from_arrow(wv.to_arrow())
         KeyedDensities<vector_size=2, 4 keys, spherical>
         """
-        from densvec.arrow import from_arrow
+        from densvec.integrations.arrow import from_arrow
 
         return cast("Self", from_arrow(cast("type[Any]", cls), table))
 
@@ -135,7 +135,7 @@ class Ecosystem(Tables):
         >>> type(wv).load_parquet(path).index_to_key
         ['animal', 'dog', 'cat', 'car']
         """
-        from densvec.arrow import write_parquet
+        from densvec.integrations.arrow import write_parquet
 
         write_parquet(self._keyed(), path, **options)
 
@@ -151,12 +151,12 @@ class Ecosystem(Tables):
         >>> type(wv).load_parquet(path)
         KeyedDensities<vector_size=2, 4 keys, spherical>
         """
-        from densvec.arrow import read_parquet
+        from densvec.integrations.arrow import read_parquet
 
         return cast("Self", read_parquet(cast("type[Any]", cls), path))
 
     def export_onnx(self, path: PathLike, *, words: PathLike | None = None) -> None:
-        """Write encoder and priors as an ONNX graph, for posteriors in any language; see :mod:`densvec.onnx`.
+        """Write encoder and priors as an ONNX graph, for posteriors in any language; see :mod:`densvec.integrations.onnx`.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class Ecosystem(Tables):
         >>> os.path.exists(path)
         True
         """
-        from densvec.onnx import export_onnx
+        from densvec.integrations.onnx import export_onnx
 
         export_onnx(self._keyed(), path, words=words)
 

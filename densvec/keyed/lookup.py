@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from densvec.density_table import DensityTable
+from densvec.distances.table import DensityTable
 from densvec.gaussian import Gaussian
 from densvec.keyed.keys import KEY_TYPES, refuse_bytes
 from densvec.keyed.tables import Tables

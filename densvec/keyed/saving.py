@@ -14,8 +14,8 @@ from densvec.files import compact, exchange, persistence
 from densvec.files.lifecycle import Lifecycle
 from densvec.files.schema import field, leave_out, tensor
 from densvec.files.word2vec import Options
-from densvec.keyed.spelling_model import SUBWORDS, SpellingModel
 from densvec.keyed.tables import ENCODER, Tables
+from densvec.questions.spelling_model import SUBWORDS, SpellingModel
 from densvec.reading import Reading
 
 if TYPE_CHECKING:

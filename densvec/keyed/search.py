@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from densvec.density_table import products, row_blocks
+from densvec.distances.metrics import find_metric
+from densvec.distances.pairwise import approximate_distances, distances
+from densvec.distances.table import products, row_blocks
 from densvec.gaussian import Gaussian
 from densvec.keyed.keys import KEY_TYPES, refuse_bytes
 from densvec.keyed.lookup import Lookup, cosine, unit
 from densvec.keyed.queries import Query, parse_query
 from densvec.keyed.ranking import BestOfBlocks, best
-from densvec.metrics import find_metric
-from densvec.pairwise import approximate_distances, distances
 from densvec.types import Floats
 
 __all__ = ["Found", "Search"]

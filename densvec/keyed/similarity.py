@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from densvec.distances.metrics import find_metric
+from densvec.distances.pairwise import distances
 from densvec.keyed.lookup import Lookup, cosine, unit
-from densvec.metrics import find_metric
-from densvec.pairwise import distances
 from densvec.types import Floats
 
 __all__ = ["Similarity"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from densvec._corpus import MAX_WINDOW
 from densvec.checks import check_covariance, check_whole
-from densvec.density_table import DensityTable, row_blocks
+from densvec.distances.table import DensityTable, row_blocks
 from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
 from densvec.keyed.keys import KEY_TYPES, Keys
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from densvec.keyed import KeyedDensities
-    from densvec.keyed.hypernymy import HypernymyScale
-    from densvec.keyed.spelling_model import SpellingIndex, SpellingModel
+    from densvec.questions.hypernymy import HypernymyScale
+    from densvec.questions.spelling_model import SpellingIndex, SpellingModel
 
 __all__ = ["ENCODER", "Derived", "Tables"]
 
@@ -437,7 +437,7 @@ class Tables(Keys):
         return f"{type(self).__name__}<{', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from densvec.html import facts
+        from densvec.keyed.html import facts
 
         title = next((line.lstrip("# ") for line in (self.card or "").splitlines() if line.strip()), None)
         return facts(

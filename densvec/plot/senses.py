@@ -14,7 +14,7 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from densvec.keyed.senses import Senses
+    from densvec.questions.senses import Senses
 
 
 __all__ = ["plot_senses"]

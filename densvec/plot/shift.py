@@ -11,7 +11,7 @@ from densvec.plot.plane import Plane
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from densvec.comparison import ModelComparison
+    from densvec.questions.comparison import ModelComparison
 
 
 __all__ = ["plot_shift"]

@@ -9,7 +9,7 @@ from densvec.plot.axes import COLOURS, INK, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from densvec.keyed.taxonomy import Taxonomy
+    from densvec.questions.taxonomy import Taxonomy
 
 
 __all__ = ["plot_taxonomy"]

@@ -12,7 +12,7 @@ module for each engine, imported when it is first asked for.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from densvec.search.space import Space, features, query, to_distance
+from densvec.distances.space import Space, features, query, to_distance
 
 if TYPE_CHECKING:
     from densvec.search.duckdb import DuckDBIndex

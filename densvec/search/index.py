@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from densvec.distances.metrics import find_metric
+from densvec.distances.space import Space
 from densvec.gaussian import Gaussian
-from densvec.metrics import find_metric
 from densvec.search.lift import Lift
-from densvec.search.space import Space
 from densvec.types import Floats, Integers
 
 if TYPE_CHECKING:

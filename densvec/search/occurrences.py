@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from densvec.distances.pairwise import pairwise
 from densvec.files import persistence
 from densvec.files.atomic import atomic_write
 from densvec.gaussian import Gaussian
 from densvec.keyed.ranking import best
-from densvec.pairwise import pairwise
 from densvec.types import Integers
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Occurrences:
         topn : int, optional
             How many to return.
         metric : str, optional
-            ``"kl"`` (KL[density‖posterior]), or another of :func:`densvec.pairwise.pairwise`.
+            ``"kl"`` (KL[density‖posterior]), or another of :func:`densvec.distances.pairwise.pairwise`.
         """
         found: list[tuple[float, int, int]] = []
         for number, (rows, posteriors) in self._selected(word):

@@ -13,13 +13,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 
 from densvec._version import __version__
-from densvec.concordance import Corpus
 from densvec.keyed import KeyedDensities
 from densvec.serve import page, routes
 from densvec.serve.errors import FAULTS_OF_THE_REQUEST, BusyError, document_of, sentence_of, status_of
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
+from densvec.text.concordance import Corpus
 
 __all__ = ["app"]
 

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from densvec.cli.output import plain, scored
-from densvec.concordance import Corpus
 from densvec.serve.answers import Document
 from densvec.serve.errors import BusyError, NotFoundError
 from densvec.serve.models import Model
+from densvec.text.concordance import Corpus
 
 __all__ = ["SenseFinder"]
 

@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 
 from densvec import BayesianSkipGram, DensvecFileError, KeyedDensities
 from densvec.datasets import toy_language
+from densvec.distances.metrics import METRICS
 from densvec.files import persistence
 from densvec.files.compact import CompactRows, compacted
-from densvec.metrics import METRICS
 
 numbers = st.floats(-1e4, 1e4, width=32)
 tables = arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=numbers)

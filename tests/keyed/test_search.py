@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from densvec import Gaussian, KeyedDensities
-from densvec.density_table import FEW
-from densvec.metrics import METRICS
+from densvec.distances.metrics import METRICS
+from densvec.distances.table import FEW
 
 V, D = 300, 6
 ALL = ["cosine", *METRICS]

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from densvec import Gaussian
-from densvec.density_table import DensityTable
-from densvec.divergences import kl
+from densvec.distances.divergences import kl
+from densvec.distances.pairwise import distances
+from densvec.distances.table import DensityTable
 from densvec.native._scan import kl_scores
-from densvec.pairwise import distances
 
 
 def make(rows, size, seed=1):

@@ -6,10 +6,10 @@ import pytest
 
 mpl.use("agg")
 from densvec import KeyedDensities, compare, plot
-from densvec.concordance import Occurrence
 from densvec.gaussian import Gaussian
-from densvec.keyed.senses import Sense, Senses
-from densvec.keyed.taxonomy import Taxonomy
+from densvec.questions.senses import Sense, Senses
+from densvec.questions.taxonomy import Taxonomy
+from densvec.text.concordance import Occurrence
 
 
 def made_senses(centres, count=40):

@@ -1,0 +1,1 @@
+"""Divergences between Gaussians as distances to the rows of a table."""

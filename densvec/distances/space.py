@@ -1,0 +1,366 @@
+"""Searching by a divergence as searching by inner product: what a vector engine is given, and what it returns.
+
+Every engine can look for the rows x with the largest y·x. Most divergences between a query q and a row p can be
+written that way, with a few dimensions more than the densities have: for KL between spherical densities,
+
+    KL[q‖p] = ½(D·v_q + ‖μ_q‖²)/v_p − μ_q·μ_p/v_p + ½(‖μ_p‖²/v_p + D log v_p) − ½(D log v_q + D)
+
+so x = (μ_p/v_p, 1/v_p, ‖μ_p‖²/v_p + D log v_p) and y = (μ_q, −½(D·v_q + ‖μ_q‖²), −½): the last term of the formula
+only depends on the query and does not change the order. Reverse KL, Jeffreys, the square of Wasserstein and cosine
+work alike. Expected likelihood is not: 1/(v_q + v_p) cannot be separated into a factor of q and one of p. For it there
+is a bound, exact for queries of one variance that is known beforehand; see :class:`Space`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.distances.divergences import LOG_2_PI
+from densvec.distances.metrics import find_metric
+from densvec.gaussian import Gaussian
+from densvec.types import Floats
+
+__all__ = ["Space", "features", "query", "to_distance"]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Vectors whose inner products order densities by one metric.
+
+    Parameters
+    ----------
+    metric : str
+        ``"kl"``, ``"reverse_kl"``, ``"jeffreys"``, ``"wasserstein"``, ``"cosine"`` or ``"expected_likelihood"``.
+    dimension : int
+        The number of dimensions D of the densities.
+    diagonal : bool, optional
+        Whether rows and queries may be diagonal. With spherical ones the vectors are about half as long; a
+        diagonal query then only works with KL, Wasserstein and expected likelihood.
+    least_variance : float, optional
+        For expected likelihood: the smallest variance u of any query. A query of variance v is a density of
+        variance u whose mean is drawn with variance v − u, and by Jensen's inequality the logarithm of its expected
+        likelihood is at least the mean of theirs, which separates. The bound is exact for v = u; for u = 0 it
+        is E_q[log p], whose order is that of KL.
+
+    Examples
+    --------
+    >>> from densvec import Gaussian
+    >>> space = Space("kl", dimension=2)
+    >>> dog, animal = Gaussian([2.0, 1.0], 1.0), Gaussian([1.0, 1.0], 4.0)
+    >>> score = space.query(dog) @ space.features(animal)
+    >>> round(float(space.to_distance(score, dog)), 4), round(float(dog.kl(animal)), 4)
+    (0.7613, 0.7613)
+    """
+
+    metric: str
+    dimension: int
+    diagonal: bool = False
+    least_variance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.metric != "cosine":
+            find_metric(self.metric)
+        if self.least_variance < 0 or (self.least_variance and self.metric != "expected_likelihood"):
+            raise ValueError(
+                f"least_variance={self.least_variance}: it is for metric='expected_likelihood' and at least 0"
+            )
+
+    @cached_property
+    def size(self) -> int:
+        """The length of the vectors.
+
+        Examples
+        --------
+        >>> Space("kl", 100).size, Space("kl", 100, diagonal=True).size, Space("cosine", 100).size
+        (102, 201, 100)
+        """
+        return int(self.features(Gaussian(np.ones(self.dimension), 1.0)).shape[-1])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the scores give the metric itself, rather than a bound of it.
+
+        Examples
+        --------
+        >>> Space("kl", 100).is_exact, Space("expected_likelihood", 100).is_exact
+        (True, False)
+        """
+        return self.metric != "expected_likelihood"
+
+    def features(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
+        """Return the vectors to put into an index, one for each density.
+
+        Parameters
+        ----------
+        densities : Gaussian
+            One density or a batch.
+        dtype : dtype, optional
+            Type of the result; the computation is in float64.
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., size)
+        """
+        self._check(densities)
+        if not self.diagonal and not densities.is_spherical and self.metric != "cosine":
+            raise ValueError(
+                "the densities are diagonal: features(..., diagonal=True) makes vectors that hold their variances"
+            )
+        p = self._widened(densities)
+        return np.concatenate(self._row_columns(p), axis=-1, dtype=dtype, casting="same_kind")
+
+    def query(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
+        """Return the vectors to ask an index with, one for each density.
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., size)
+            Larger inner products with `features` mean nearer densities.
+        """
+        self._check(densities)
+        needs_shape = self.metric in ("reverse_kl", "jeffreys")
+        if needs_shape and not self.diagonal and not densities.is_spherical:
+            raise ValueError(
+                f"by {self.metric} a diagonal density can only be compared with vectors that were made with "
+                "diagonal=True"
+            )
+        q = _Moments(densities, self.diagonal)
+        if np.any(q.variance < self.least_variance * (1 - 1e-6)):
+            raise ValueError(
+                f"a query has the variance {float(q.variance.min()):.3g}, less than least_variance="
+                f"{self.least_variance:.3g} that the vectors were made for: make them again with a smaller one"
+            )
+        return np.concatenate(self._query_columns(q), axis=-1, dtype=dtype, casting="same_kind")
+
+    def to_distance(self, scores: npt.ArrayLike, densities: Gaussian) -> Floats:
+        """Turn inner products into distances (smaller is nearer), as in :mod:`densvec.distances.pairwise`.
+
+        Parameters
+        ----------
+        scores : array_like, shape (...) or (..., k)
+            Inner products of each query with one row, or with k rows.
+        densities : Gaussian
+            The queries.
+
+        Returns
+        -------
+        numpy.ndarray
+            In float64. For ``"cosine"`` 1 − cosine; for ``"expected_likelihood"`` minus the bound of its
+            logarithm, so never less than the distance.
+        """
+        self._check(densities)
+        values = np.asarray(scores, dtype=np.float64)
+        own = self.own_terms(densities)
+        if values.ndim > own.ndim:
+            own = own[..., None]
+        if self.metric == "wasserstein":
+            return np.sqrt(np.maximum(own - 2.0 * values, 0.0))
+        distance: Floats = own - values
+        return distance if self.metric in ("cosine", "expected_likelihood") else np.maximum(distance, 0.0)
+
+    def own_terms(self, densities: Gaussian) -> Floats:
+        """Return what the distance has besides the product: the terms that only depend on the query.
+
+        Examples
+        --------
+        >>> from densvec import Gaussian
+        >>> float(Space("kl", 2).own_terms(Gaussian([2.0, 1.0], 1.0)))
+        -1.0
+        """
+        q = _Moments(densities, self.diagonal)
+        if self.metric == "cosine":
+            return np.ones(q.mean.shape[:-1])
+        if self.metric == "wasserstein":
+            return (q.total_mean_squared + q.total_variance)[..., 0]
+        if self.metric == "expected_likelihood":
+            return np.full(q.mean.shape[:-1], 0.5 * self.dimension * LOG_2_PI)
+        if self.metric == "kl":
+            return -0.5 * (q.log_determinant[..., 0] + self.dimension)
+        square = q.total(q.mean_squared / q.variance)[..., 0]
+        if self.metric == "reverse_kl":
+            return 0.5 * (square + q.log_determinant[..., 0] - self.dimension)
+        return 0.5 * square - self.dimension
+
+    def _check(self, densities: Gaussian) -> None:
+        if densities.dimension != self.dimension:
+            raise ValueError(
+                f"the densities have {densities.dimension} dimensions, those of the index {self.dimension}"
+            )
+
+    def _widened(self, densities: Gaussian) -> _Moments:
+        variance = densities.variance.astype(np.float64) + self.least_variance
+        return _Moments(Gaussian(densities.mean, variance), self.diagonal)
+
+    def _row_columns(self, p: _Moments) -> list[Floats]:
+        """Return the parts of x."""
+        if self.metric == "cosine":
+            return [p.unit]
+        if self.metric == "wasserstein":
+            return [p.mean, np.sqrt(p.variance), p.total_mean_squared + p.total_variance]
+        precision = 1.0 / p.variance
+        scaled_square = p.total(p.mean_squared * precision)
+        kl = [p.mean * precision, precision]
+        reverse = [
+            p.mean,
+            p.variance + p.mean_squared if self.diagonal else p.total_mean_squared + p.total_variance,
+        ]
+        if self.metric == "reverse_kl":
+            return [*reverse, p.log_determinant]
+        if self.metric == "jeffreys":  # where the two log-determinants cancel
+            return [*kl, *reverse, scaled_square]
+        return [*kl, scaled_square + p.log_determinant]
+
+    def _query_columns(self, q: _Moments) -> list[Floats]:
+        """Return the parts of y."""
+        if self.metric == "cosine":
+            return [q.unit]
+        half = np.full((*q.mean.shape[:-1], 1), 0.5)
+        if self.metric == "wasserstein":
+            deviation = np.sqrt(q.variance) if self.diagonal else q.total(np.sqrt(q.variance))
+            return [q.mean, deviation, -half]
+        extra = np.maximum(q.variance - self.least_variance, 0.0)
+        spread = extra + q.mean_squared if self.diagonal else q.total(extra) + q.total_mean_squared
+        kl = [q.mean, -0.5 * spread]
+        if self.metric in ("kl", "expected_likelihood"):
+            return [*kl, -half]
+        precision = 1.0 / q.variance
+        reverse = [q.mean * precision, -0.5 * precision]
+        return [*reverse, half] if self.metric == "reverse_kl" else [*kl, *reverse, -half]
+
+
+class _Moments:
+    """Means and variances in float64, with the sums over the dimensions that the columns are made of, (..., 1)."""
+
+    def __init__(self, densities: Gaussian, diagonal: bool) -> None:
+        self.mean: Floats = densities.mean.astype(np.float64)
+        variance: Floats = densities.variance.astype(np.float64)
+        # A spherical density has one variance for D dimensions, unless the columns need one for each.
+        self.variance: Floats = np.broadcast_to(variance, self.mean.shape) if diagonal else variance
+        self.mean_squared: Floats = self.mean**2
+
+    def total(self, terms: Floats) -> Floats:
+        """Sum over the dimensions; one number stands for D equal ones."""
+        repeats = self.mean.shape[-1] // terms.shape[-1]
+        result: Floats = repeats * terms.sum(axis=-1, keepdims=True)
+        return result
+
+    @property
+    def unit(self) -> Floats:
+        """The mean, scaled to unit length."""
+        length = np.sqrt(self.total_mean_squared)
+        unit: Floats = self.mean / np.where(length > 0, length, 1.0)
+        return unit
+
+    @property
+    def total_mean_squared(self) -> Floats:
+        """‖μ‖²."""
+        return self.mean_squared.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+
+    @property
+    def total_variance(self) -> Floats:
+        """Σ v."""
+        return self.total(self.variance)
+
+    @property
+    def log_determinant(self) -> Floats:
+        """Σ log v."""
+        return self.total(np.log(self.variance))
+
+
+def features(
+    densities: Gaussian,
+    metric: str = "kl",
+    *,
+    diagonal: bool | None = None,
+    least_variance: float = 0.0,
+    dtype: npt.DTypeLike = np.float32,
+) -> Floats:
+    """Return the vectors that stand for densities in a search engine that ranks by inner product.
+
+    Parameters
+    ----------
+    densities : Gaussian
+        One density or a batch.
+    metric : str, optional
+        The metric that the engine is to rank by; see :class:`Space` for what each can do.
+    diagonal : bool, optional
+        Whether queries may be diagonal; the densities' own shape by default.
+    least_variance : float, optional
+        For expected likelihood: the smallest variance of any query.
+    dtype : dtype, optional
+        Type of the result.
+
+    Examples
+    --------
+    >>> x = features(wv.density(["animal", "cat", "car"]), "kl")
+    >>> y = query(wv.density("dog"), "kl")
+    >>> to_distance(x @ y, wv.density("dog"), "kl").round(4)
+    array([ 0.7613,  1.    , 13.    ])
+    >>> [round(wv.kl_divergence("dog", key), 4) for key in ("animal", "cat", "car")]
+    [0.7613, 1.0, 13.0]
+    """
+    return _space(densities, metric, diagonal, least_variance).features(densities, dtype)
+
+
+def query(
+    density: Gaussian,
+    metric: str = "kl",
+    *,
+    diagonal: bool | None = None,
+    least_variance: float = 0.0,
+    dtype: npt.DTypeLike = np.float32,
+) -> Floats:
+    """Return the vector with which to ask an engine that holds :func:`features`.
+
+    Parameters
+    ----------
+    density : Gaussian
+        What to look for; a batch gives one vector for each.
+    metric, diagonal, least_variance, dtype : optional
+        As for :func:`features`; `diagonal` must be the same there and here.
+
+    Examples
+    --------
+    >>> query(wv.density("dog"), "kl")  # the mean, −½(D·v + ‖μ‖²), −½
+    array([ 2. ,  1. , -3.5, -0.5], dtype=float32)
+    """
+    return _space(density, metric, diagonal, least_variance).query(density, dtype)
+
+
+def to_distance(
+    score: npt.ArrayLike,
+    density: Gaussian,
+    metric: str = "kl",
+    *,
+    diagonal: bool | None = None,
+    least_variance: float = 0.0,
+) -> Floats:
+    """Return the distances that an engine's inner products stand for.
+
+    Parameters
+    ----------
+    score : array_like
+        Inner products with the query's vector.
+    density : Gaussian
+        The query.
+    metric, diagonal, least_variance : optional
+        As for :func:`features`.
+
+    Examples
+    --------
+    >>> dog, cat = wv.density("dog"), wv.density("cat")
+    >>> score = query(dog, "wasserstein") @ features(cat, "wasserstein")
+    >>> float(to_distance(score, dog, "wasserstein")), float(dog.wasserstein(cat))
+    (1.414..., 1.414...)
+    """
+    return _space(density, metric, diagonal, least_variance).to_distance(score, density)
+
+
+def _space(densities: Gaussian, metric: str, diagonal: bool | None, least_variance: float) -> Space:
+    if diagonal is None:
+        diagonal = not densities.is_spherical
+    return Space(metric, densities.dimension, diagonal, least_variance)

@@ -1,0 +1,1 @@
+"""Exchange with other packages."""

@@ -1,0 +1,1 @@
+"""What KeyedDensities can be asked: one module for each kind of question."""

@@ -1,0 +1,312 @@
+"""Whether one word is a kind of another: a score of nearness and direction together, and searches by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from densvec.distances.table import row_blocks
+from densvec.keyed.keys import KEY_TYPES
+from densvec.keyed.lookup import Lookup
+from densvec.keyed.ranking import best
+from densvec.keyed.search import Found
+from densvec.questions.taxonomy import Taxonomy, build_taxonomy
+from densvec.text.inflections import is_inflection
+from densvec.types import Floats
+
+__all__ = ["Hypernymy", "HypernymyScale"]
+
+_COMMON = 1e-4
+"""The share of a text from which on a word is common: none is more likely to be a hypernym for being more frequent."""
+
+_USUAL_HYPERNYM, _USUAL_HYPONYM = 0.2, 0.1
+"""How much it counts in a search that a word is usual; less for hyponyms, which may be rare."""
+
+
+@dataclass(frozen=True)
+class HypernymyScale:
+    """How much the words of a model differ: the scale on which two of them are near, or one is more general.
+
+    All three are moments over pairs of distinct words drawn from running text, so a word counts as often as it
+    occurs; without counts every word counts the same.
+
+    Attributes
+    ----------
+    cosine : float
+        Mean cosine of two words.
+    cosine_spread : float
+        Standard deviation of it.
+    generality_spread : float
+        Standard deviation of the difference of two words' generality, per dimension.
+    """
+
+    cosine: float
+    cosine_spread: float
+    generality_spread: float
+
+    @classmethod
+    def of(cls, means: Floats, log_variances: Floats, counts: Any = None) -> HypernymyScale:
+        """Measure the scale of a table of densities.
+
+        Examples
+        --------
+        >>> HypernymyScale.of(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0], [2.0]]))
+        HypernymyScale(cosine=0.0, cosine_spread=0.0, generality_spread=2.0)
+        """
+        share = np.ones(len(means)) if counts is None else np.asarray(counts, dtype=np.float64)
+        if not share.sum() > 0:
+            share = np.ones(len(means))
+        share = share / max(share.sum(), 1.0)
+        first, second = np.zeros(means.shape[1]), np.zeros((means.shape[1], means.shape[1]))
+        for rows in row_blocks(0, len(means), means.shape[1]):
+            units = unit_rows(means[rows])
+            weighted = units * share[rows, None]
+            first += weighted.sum(axis=0)
+            second += weighted.T @ units
+        generality = log_variances.mean(axis=1, dtype=np.float64)
+        centred = generality - share @ generality
+        same = float(share @ share)  # the share of pairs that are one word twice, which say nothing
+        different = 1.0 - same
+        if different < 1e-12:
+            return cls(0.0, 0.0, 0.0)
+        # The mean of the cosine is ‖E u‖², that of its square ‖E u uᵀ‖²; a word is at cosine 1 to itself.
+        mean = (first @ first - same) / different
+        square = ((second**2).sum() - same) / different
+        variance = 2.0 * (share @ centred**2) / different
+        spread = float(np.sqrt(max(square - mean**2, 0.0)))
+        return cls(float(mean), spread, float(np.sqrt(max(variance, 0.0))))
+
+    @property
+    def chance(self) -> float:
+        """The score of an average pair of words, neither more general than the other."""
+        return 0.25 * (1.0 + self.cosine) / 2.0
+
+    def relatedness(self, cosine: Any) -> Floats:
+        """Return the share of pairs of words that are less near than those of the given cosines."""
+        return share_below(np.asarray(cosine, dtype=np.float64) - self.cosine, self.cosine_spread)
+
+    def generalisation(self, difference: Any) -> Floats:
+        """Return the share of pairs whose generality grows by less than the given differences."""
+        return share_below(np.asarray(difference, dtype=np.float64), self.generality_spread)
+
+    def score(self, cosine: Any, difference: Any) -> Floats:
+        """Return the score of pairs, from their cosine and how much more general the second word is."""
+        nearness = (1.0 + np.asarray(cosine, dtype=np.float64)) / 2.0
+        return nearness * self.relatedness(cosine) * self.generalisation(difference)
+
+
+def share_below(difference: Floats, spread: float) -> Floats:
+    """Return the share of a normal population of mean 0 that is below each value; half of one without spread."""
+    if not spread > 0:
+        return np.full(np.shape(difference), 0.5)
+    from scipy.special import ndtr  # takes longer to import than a model to load
+
+    share: Floats = ndtr(difference / spread)
+    return share
+
+
+def usualness(counts: Any) -> Floats:
+    """Return how usual words are, from 0 to 1: by their frequency, up to that from which on a word is common.
+
+    Examples
+    --------
+    >>> usualness([50_000, 49_000, 2, 1]).round(2)
+    array([1. , 1. , 0.2, 0.1])
+    """
+    occurrences = np.asarray(counts, dtype=np.float64)
+    common = max(_COMMON * float(occurrences.sum()), 1.0)
+    share: Floats = np.clip(occurrences, 1.0, common) / common
+    return share
+
+
+def unit_rows(vectors: Floats) -> Floats:
+    """Return rows scaled to unit length, in float64; zero rows as they are."""
+    rows = vectors.astype(np.float64)
+    lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
+    units: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return units
+
+
+class Hypernymy(Lookup):
+    """Kinds of things: how far one word is a kind of another, what a word is a kind of, what is a kind of it."""
+
+    def hypernymy(self, a: Any, b: Any) -> Any:
+        """Return how far `a` is a kind of `b`, between 0 and 1.
+
+        The score is the product of three numbers: the nearness (1 + cosine)/2 of the two words; the share of
+        all pairs of words that are less near; and the share of all pairs that differ less in generality in
+        this direction. The scale of both shares is the model's own (:attr:`hypernymy_scale`). The score ranks
+        pairs. It is not a probability: how many pairs really stand in this relation depends on how they were chosen.
+
+        Parameters
+        ----------
+        a, b : str, int, Gaussian or list of keys
+            The specific and the general one; two lists are compared pair by pair.
+
+        Returns
+        -------
+        float, or numpy.ndarray if one of them is a list
+
+        Examples
+        --------
+        >>> wv.hypernymy("dog", "animal") > wv.hypernymy("animal", "dog")
+        True
+        >>> wv.hypernymy("dog", "animal") > wv.hypernymy("dog", "car")
+        True
+        >>> wv.hypernymy("dog", ["animal", "car"]).round(2)
+        array([0.64, 0.  ])
+        """
+        specific, general = self._density_or_densities(a), self._density_or_densities(b)
+        self._check_paired(specific, general)
+        cosine = np.einsum("...i,...i->...", unit_rows(specific.mean), unit_rows(general.mean))
+        difference = (general.log_determinant - specific.log_determinant) / self.vector_size
+        score = self.hypernymy_scale.score(cosine, difference)
+        return score if score.ndim else float(score)
+
+    @property
+    def hypernymy_scale(self) -> HypernymyScale:
+        """How much the words of this model differ in nearness and generality.
+
+        Examples
+        --------
+        >>> wv.hypernymy_scale.generality_spread > 0
+        True
+        """
+        derived = self._derived
+        if derived.hypernymy_scale is None:
+            counts = self.expandos.get("count")
+            derived.hypernymy_scale = HypernymyScale.of(self.vectors, self._known_log_variances(), counts)
+        return derived.hypernymy_scale
+
+    def hypernyms(
+        self,
+        word: Any,
+        topn: int | None = 10,
+        *,
+        candidates: Iterable[Any] | None = None,
+        restrict_vocab: int | None = None,
+        exclude_inflections: bool = True,
+    ) -> Found:
+        """Return what a word is most likely a kind of, best first.
+
+        Words are ranked by their :meth:`hypernymy`, times their nearness, times the fifth root of how usual they are:
+        their frequency, where all words that make up a ten-thousandth of the text or more count the same. Most words
+        of a language are rare, and few of these name a kind of things.
+
+        Parameters
+        ----------
+        word : str, int or Gaussian
+            A key, or a density such as a posterior.
+        topn : int or None, optional
+            How many to return; None for all.
+        candidates : iterable of str, optional
+            The words to rank, such as the nouns of a lexicon; unknown ones are left out. By default the whole
+            vocabulary.
+        restrict_vocab : int, optional
+            Rank only the first rows, which are the most frequent words.
+        exclude_inflections : bool, optional
+            Whether to leave out other regular (English) forms of the word, such as its plural.
+
+        Returns
+        -------
+        list of (str, float)
+            Words and their :meth:`hypernymy`. This is not all that they are ranked by, so these numbers need not fall
+            from each word to the next.
+
+        Examples
+        --------
+        >>> [word for word, _ in wv.hypernyms("dog", topn=2)]
+        ['animal', 'cat']
+        """
+        return self._by_hypernymy(word, 1.0, topn, candidates, restrict_vocab, exclude_inflections)
+
+    def hyponyms(
+        self,
+        word: Any,
+        topn: int | None = 10,
+        *,
+        candidates: Iterable[Any] | None = None,
+        restrict_vocab: int | None = None,
+        exclude_inflections: bool = True,
+    ) -> Found:
+        """Return what is most likely a kind of a word, best first; the arguments are those of :meth:`hypernyms`.
+
+        How usual a word is counts less here, by its tenth root: a kind of something may be rare.
+
+        Examples
+        --------
+        >>> [word for word, _ in wv.hyponyms("animal", topn=2)]
+        ['dog', 'cat']
+        """
+        return self._by_hypernymy(word, -1.0, topn, candidates, restrict_vocab, exclude_inflections)
+
+    def taxonomy(self, words: Iterable[Any]) -> Taxonomy:
+        """Arrange words in a tree, each under the one that it is most likely a kind of.
+
+        The tree is the maximum spanning arborescence over the logarithm of :meth:`hypernymy`. A word that is
+        a kind of none of the others by more than chance stands at the top.
+
+        Parameters
+        ----------
+        words : iterable of str
+            At least one, each of them known.
+
+        Returns
+        -------
+        Taxonomy
+            Prints as indented text.
+
+        Examples
+        --------
+        >>> print(wv.taxonomy(["dog", "cat", "animal", "car"]))
+        animal
+          cat
+          dog
+        car
+        """
+        keys = [self.index_to_key[row] for row in dict.fromkeys(self._rows(words))]
+        if not keys:
+            raise ValueError("a taxonomy needs at least one word: got none")
+        densities = self.density(keys)
+        units = unit_rows(densities.mean)
+        generality = densities.log_determinant / self.vector_size
+        scores = self.hypernymy_scale.score(units @ units.T, generality[None, :] - generality[:, None])
+        return build_taxonomy(keys, scores, generality, self.hypernymy_scale.chance)
+
+    def _by_hypernymy(
+        self,
+        word: Any,
+        sign: float,
+        topn: int | None,
+        candidates: Iterable[Any] | None,
+        restrict_vocab: int | None,
+        exclude_inflections: bool,
+    ) -> Found:
+        """Rank words above (sign 1) or below (sign −1) a word."""
+        density = self._one_density(word)
+        if candidates is None:
+            rows = np.arange(len(self) if restrict_vocab is None else min(restrict_vocab, len(self)))
+        else:
+            known = dict.fromkeys(key for key in candidates if key in self)
+            rows = np.array(self._rows(known), dtype=np.int64)
+        generality = self._known_log_variances()[rows].mean(axis=1, dtype=np.float64)
+        own = float(density.log_determinant) / self.vector_size
+        difference = sign * (generality - own)
+        cosines = self._cosines(unit_rows(density.mean), rows)
+        scores = self.hypernymy_scale.score(cosines, difference)
+        ranks = scores * (1.0 + cosines)
+        if "count" in self.expandos:
+            weight = _USUAL_HYPERNYM if sign > 0 else _USUAL_HYPONYM
+            ranks = ranks * usualness(self.expandos["count"])[rows] ** weight
+        name = self.index_to_key[self.get_index(word)] if isinstance(word, KEY_TYPES) else None
+        found: Found = []
+        wanted = len(rows) if topn is None else topn
+        for i in best(ranks, min(len(rows), 4 * wanted + 10) if topn is not None else len(rows)):
+            key = self.index_to_key[rows[i]]
+            other_form = exclude_inflections and name is not None and is_inflection(str(key), str(name))
+            if key != name and not other_form:
+                found.append((key, float(scores[i])))
+        return found[:wanted]

@@ -1,0 +1,1 @@
+"""Clusters, robust estimates and the bootstrap."""

@@ -1,0 +1,128 @@
+"""Senses of the toy language's ambiguous words, and what becomes of words that have one."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from densvec import BayesianSkipGram
+from densvec.corpora import LineSentence
+from densvec.datasets import toy_language
+from densvec.evaluation import adjusted_rand_index
+from densvec.text.concordance import occurrences, sample_occurrences
+
+
+@pytest.fixture(scope="module")
+def language():
+    return toy_language(20_000)
+
+
+@pytest.fixture(scope="module")
+def wv(language):
+    return BayesianSkipGram(
+        language, vector_size=20, sample=0.01, alpha=0.05, epochs=10, workers=1, seed=1
+    ).wv
+
+
+def test_ambiguous_words_fall_apart_as_their_senses_do(language, wv):
+    agreement, right = [], []
+    for word in language.senses:
+        senses = wv.senses(word, language, max_occurrences=300)
+        truth = {
+            (tuple(each.sentence), each.position): each.sense
+            for each in language.annotated()
+            if each.sentence[each.position] == word
+        }
+        labels = [truth[tuple(each.tokens), each.position] for each in senses.occurrences]
+        agreement.append(adjusted_rand_index(labels, senses.labels))
+        right.append(len(senses) == 2)
+    assert np.mean(agreement) > 0.8
+    assert np.mean(right) >= 0.8
+
+
+def test_most_words_have_one_sense(language, wv):
+    ambiguous = set(language.senses)
+    plain = [
+        word for word in ("owl", "dog", "trout", "apple", "salmon", "penguin", "horse", "plum") if word in wv
+    ]
+    assert not ambiguous & set(plain)
+    counts = [len(wv.senses(word, language, max_occurrences=300)) for word in plain]
+    assert np.mean(np.array(counts) == 1) >= 0.7
+
+
+def test_a_sense_says_what_it_is(language, wv):
+    word = next(iter(language.senses))
+    senses = wv.senses(word, language, max_occurrences=300, topn=5, examples=2)
+    assert sum(sense.share for sense in senses) == pytest.approx(1.0)
+    assert [sense.number for sense in senses] == list(range(len(senses)))
+    assert all(first.share >= second.share for first, second in pairwise(senses))
+    for sense in senses:
+        assert word not in [other for other, _ in sense.nearest]
+        assert len(sense.nearest) == 5
+        for example in sense.examples:
+            assert example.word == word
+            assert senses.assign(example.tokens, example.position) is sense
+    assert word in str(senses)
+    assert np.array_equal(senses.labels, wv.senses(word, language, max_occurrences=300).labels)
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_the_number_of_senses_can_be_given(language, wv, number):
+    word = next(iter(language.senses))
+    senses = wv.senses(word, language, max_occurrences=300, number=number)
+    assert len(senses) == number == len(np.unique(senses.labels))
+    assert (
+        len(wv.senses(word, language, max_occurrences=15, number=2)) == 1
+    )  # neither would have ten occurrences
+
+
+def test_errors_say_what_to_do(language, wv):
+    with pytest.raises(ValueError, match="number=0: a word has at least one sense"):
+        wv.senses("owl", language, number=0)
+    with pytest.raises(KeyError, match="unicorn"):
+        wv.senses("unicorn", language)
+    with pytest.raises(ValueError, match="does not occur in the corpus"):
+        wv.senses("owl", [["no", "such", "bird"]])
+    with pytest.raises(ValueError, match="does not occur in the corpus"):
+        wv.senses("owl", [])
+    assert len(wv.senses("owl", [["the", "owl", "hoots"]])) == 1
+    with pytest.raises(ValueError, match="give its position"):
+        wv.senses("owl", [["the", "owl", "hoots"]]).assign("no bird here")
+
+
+class TestConcordance:
+    def test_files_and_lists_are_read_alike(self, tmp_path, language):
+        sentences = [sentence for sentence, _ in zip(language, range(500), strict=False)]
+        whole, half = tmp_path / "all.txt", tmp_path / "half.txt"
+        whole.write_text("\n".join(" ".join(sentence) for sentence in sentences))
+        half.write_text("\n".join(" ".join(sentence) for sentence in sentences[:250]))
+        by_list = occurrences(sentences, "owl")
+        assert occurrences(whole, "owl") == by_list == occurrences(LineSentence(whole), "owl")
+        assert len(occurrences([half, half], "owl")) == 2 * len(occurrences(half, "owl"))
+        assert all(each.word == "owl" for each in by_list)
+
+    def test_a_sample_is_uniform(self):
+        corpus = [[str(i), "w"] for i in range(100)]
+        hits = np.zeros(100)
+        for seed in range(400):
+            for each in occurrences(corpus, "w", 10, seed=seed):
+                hits[int(each.tokens[0])] += 1
+        assert hits.sum() == 4000
+        assert np.abs(hits - 40).max() < 5 * np.sqrt(40)
+
+    def test_a_sample_does_not_depend_on_the_other_words(self):
+        corpus = [[str(i), "v", "w"] for i in range(100)]
+        both = sample_occurrences(corpus, ["v", "w"], 7)
+        assert both["w"] == occurrences(corpus, "w", 7)
+
+    def test_each_word_can_have_its_own_limit(self):
+        corpus = [[str(i), "v", "w"] for i in range(100)]
+        found = sample_occurrences(corpus, ["v", "w"], {"v": 3})
+        assert found["v"] == occurrences(corpus, "v", 3)
+        assert found["w"] == occurrences(corpus, "w")
+
+    def test_text_that_is_not_split_is_an_error(self):
+        with pytest.raises(TypeError, match="split it into words"):
+            occurrences(iter(["the owl hoots"]), "owl")
+        with pytest.raises(ValueError, match="max_occurrences=0"):
+            occurrences([["owl"]], "owl", 0)
