@@ -18,7 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from densvec.distances.metrics import Metric, Queries, find_metric
+from densvec.distances.metrics import Metric, find_metric
+from densvec.distances.moments import Moments
 from densvec.distances.table import BLOCK_ENTRIES, FEW, DensityTable, products, row_blocks
 from densvec.gaussian import Gaussian
 from densvec.types import Booleans, Floats
@@ -93,23 +94,14 @@ def approximate_distances(
     They may lack a constant or a factor for each query, or be squared: only their order matters.
     """
     form = find_metric(metric)
-    if len(q) <= FEW or not (q.is_spherical and table.is_spherical):
+    if len(q) <= FEW or form.bound or not (q.is_spherical and table.is_spherical):
         for rows, values, _ in _blocks(q, table, form, start, stop, q.mean.dtype):
             yield rows, values
         return
-    dtype = table.means.dtype
-    norms = (q.mean.astype(np.float64) ** 2).sum(axis=1)[:, None]
-    queries = Queries(q.mean, q.variance.astype(np.float64), norms)
+    y = -np.concatenate(form.factors.queries(Moments.of(q)), axis=1)
     for rows in row_blocks(start, stop, len(q), _PRODUCT_ENTRIES):
-        terms = table.spherical_terms(rows, np.float64)
-        left, right = form.linear(table.dimension, queries, table.means[rows], terms)
-        values = np.concatenate(left, axis=1, dtype=dtype) @ np.concatenate(right, axis=1, dtype=dtype).T
-        if form.finish is not None:
-            variances, of_rows = q.variance.astype(dtype), terms.variance.astype(dtype)
-            step = max(BLOCK_ENTRIES // len(of_rows), 1)  # queries whose products stay in the cache
-            for first in range(0, len(q), step):
-                form.finish(values[first : first + step], variances[first : first + step], of_rows)
-        yield rows, values
+        x = np.concatenate(form.factors.rows(table.moments(rows)), axis=1, dtype=table.means.dtype)
+        yield rows, y.astype(x.dtype) @ x.T
 
 
 def _batch(density: Gaussian) -> Gaussian:
@@ -170,11 +162,14 @@ def _spherical_blocks(
 def _diagonal_blocks(
     q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, caution: float
 ) -> Iterator[Compared]:
-    compare, blocks = form.diagonal, row_blocks(start, stop, max(len(q), table.dimension), 2 * BLOCK_ENTRIES)
-    if form.scan is not None and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
-        compare, blocks = form.scan, [slice(start, stop)]
-    for rows in blocks:
-        values, magnitude = compare(q, table, rows)
+    if form.scan and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
+        rows = slice(start, stop)
+        scores, own = table.scan(q, rows)[None], form.factors.own(Moments.of(q))
+        values, magnitude = scores + own, np.abs(scores) + np.abs(own)
+        yield rows, values, values <= caution * magnitude
+        return
+    for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * BLOCK_ENTRIES):
+        values, magnitude = form.diagonal(q, table, rows)
         yield rows, values, values <= caution * magnitude
 
 

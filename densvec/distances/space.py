@@ -1,14 +1,8 @@
 """Searching by a divergence as searching by inner product: what a vector engine is given, and what it returns.
 
-Every engine can look for the rows x with the largest y·x. Most divergences between a query q and a row p can be
-written that way, with a few dimensions more than the densities have: for KL between spherical densities,
-
-    KL[q‖p] = ½(D·v_q + ‖μ_q‖²)/v_p − μ_q·μ_p/v_p + ½(‖μ_p‖²/v_p + D log v_p) − ½(D log v_q + D)
-
-so x = (μ_p/v_p, 1/v_p, ‖μ_p‖²/v_p + D log v_p) and y = (μ_q, −½(D·v_q + ‖μ_q‖²), −½): the last term of the formula
-only depends on the query and does not change the order. Reverse KL, Jeffreys, the square of Wasserstein and cosine
-work alike. Expected likelihood is not: 1/(v_q + v_p) cannot be separated into a factor of q and one of p. For it there
-is a bound, exact for queries of one variance that is known beforehand; see :class:`Space`.
+Every engine can look for the rows x with the largest y·x, and most divergences can be written that way
+(:mod:`densvec.distances.metrics`), with a few dimensions more than the densities have. Expected likelihood cannot; for
+it there is a bound, exact for queries of one variance that is known beforehand; see :class:`Space`.
 """
 
 from __future__ import annotations
@@ -19,8 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from densvec.distances.divergences import LOG_2_PI
-from densvec.distances.metrics import find_metric
+from densvec.distances.metrics import COSINE, Factors, find_metric
+from densvec.distances.moments import Moments
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
@@ -89,7 +83,7 @@ class Space:
         >>> Space("kl", 100).is_exact, Space("expected_likelihood", 100).is_exact
         (True, False)
         """
-        return self.metric != "expected_likelihood"
+        return self.metric == "cosine" or not find_metric(self.metric).bound
 
     def features(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
         """Return the vectors to put into an index, one for each density.
@@ -110,8 +104,8 @@ class Space:
             raise ValueError(
                 "the densities are diagonal: features(..., diagonal=True) makes vectors that hold their variances"
             )
-        p = self._widened(densities)
-        return np.concatenate(self._row_columns(p), axis=-1, dtype=dtype, casting="same_kind")
+        p = self._moments(densities, self.least_variance)
+        return np.concatenate(self._factors.rows(p), axis=-1, dtype=dtype, casting="same_kind")
 
     def query(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
         """Return the vectors to ask an index with, one for each density.
@@ -128,13 +122,13 @@ class Space:
                 f"by {self.metric} a diagonal density can only be compared with vectors that were made with "
                 "diagonal=True"
             )
-        q = _Moments(densities, self.diagonal)
-        if np.any(q.variance < self.least_variance * (1 - 1e-6)):
+        if np.any(densities.variance < self.least_variance * (1 - 1e-6)):
             raise ValueError(
-                f"a query has the variance {float(q.variance.min()):.3g}, less than least_variance="
+                f"a query has the variance {float(densities.variance.min()):.3g}, less than least_variance="
                 f"{self.least_variance:.3g} that the vectors were made for: make them again with a smaller one"
             )
-        return np.concatenate(self._query_columns(q), axis=-1, dtype=dtype, casting="same_kind")
+        q = self._moments(densities, -self.least_variance)
+        return np.concatenate(self._factors.queries(q), axis=-1, dtype=dtype, casting="same_kind")
 
     def to_distance(self, scores: npt.ArrayLike, densities: Gaussian) -> Floats:
         """Turn inner products into distances (smaller is nearer), as in :mod:`densvec.distances.pairwise`.
@@ -171,19 +165,8 @@ class Space:
         >>> float(Space("kl", 2).own_terms(Gaussian([2.0, 1.0], 1.0)))
         -1.0
         """
-        q = _Moments(densities, self.diagonal)
-        if self.metric == "cosine":
-            return np.ones(q.mean.shape[:-1])
-        if self.metric == "wasserstein":
-            return (q.total_mean_squared + q.total_variance)[..., 0]
-        if self.metric == "expected_likelihood":
-            return np.full(q.mean.shape[:-1], 0.5 * self.dimension * LOG_2_PI)
-        if self.metric == "kl":
-            return -0.5 * (q.log_determinant[..., 0] + self.dimension)
-        square = q.total(q.mean_squared / q.variance)[..., 0]
-        if self.metric == "reverse_kl":
-            return 0.5 * (square + q.log_determinant[..., 0] - self.dimension)
-        return 0.5 * square - self.dimension
+        own: Floats = self._factors.own(self._moments(densities))[..., 0]
+        return own
 
     def _check(self, densities: Gaussian) -> None:
         if densities.dimension != self.dimension:
@@ -191,84 +174,15 @@ class Space:
                 f"the densities have {densities.dimension} dimensions, those of the index {self.dimension}"
             )
 
-    def _widened(self, densities: Gaussian) -> _Moments:
-        variance = densities.variance.astype(np.float64) + self.least_variance
-        return _Moments(Gaussian(densities.mean, variance), self.diagonal)
-
-    def _row_columns(self, p: _Moments) -> list[Floats]:
-        """Return the parts of x."""
-        if self.metric == "cosine":
-            return [p.unit]
-        if self.metric == "wasserstein":
-            return [p.mean, np.sqrt(p.variance), p.total_mean_squared + p.total_variance]
-        precision = 1.0 / p.variance
-        scaled_square = p.total(p.mean_squared * precision)
-        kl = [p.mean * precision, precision]
-        reverse = [
-            p.mean,
-            p.variance + p.mean_squared if self.diagonal else p.total_mean_squared + p.total_variance,
-        ]
-        if self.metric == "reverse_kl":
-            return [*reverse, p.log_determinant]
-        if self.metric == "jeffreys":  # where the two log-determinants cancel
-            return [*kl, *reverse, scaled_square]
-        return [*kl, scaled_square + p.log_determinant]
-
-    def _query_columns(self, q: _Moments) -> list[Floats]:
-        """Return the parts of y."""
-        if self.metric == "cosine":
-            return [q.unit]
-        half = np.full((*q.mean.shape[:-1], 1), 0.5)
-        if self.metric == "wasserstein":
-            deviation = np.sqrt(q.variance) if self.diagonal else q.total(np.sqrt(q.variance))
-            return [q.mean, deviation, -half]
-        extra = np.maximum(q.variance - self.least_variance, 0.0)
-        spread = extra + q.mean_squared if self.diagonal else q.total(extra) + q.total_mean_squared
-        kl = [q.mean, -0.5 * spread]
-        if self.metric in ("kl", "expected_likelihood"):
-            return [*kl, -half]
-        precision = 1.0 / q.variance
-        reverse = [q.mean * precision, -0.5 * precision]
-        return [*reverse, half] if self.metric == "reverse_kl" else [*kl, *reverse, -half]
-
-
-class _Moments:
-    """Means and variances in float64, with the sums over the dimensions that the columns are made of, (..., 1)."""
-
-    def __init__(self, densities: Gaussian, diagonal: bool) -> None:
-        self.mean: Floats = densities.mean.astype(np.float64)
-        variance: Floats = densities.variance.astype(np.float64)
-        # A spherical density has one variance for D dimensions, unless the columns need one for each.
-        self.variance: Floats = np.broadcast_to(variance, self.mean.shape) if diagonal else variance
-        self.mean_squared: Floats = self.mean**2
-
-    def total(self, terms: Floats) -> Floats:
-        """Sum over the dimensions; one number stands for D equal ones."""
-        repeats = self.mean.shape[-1] // terms.shape[-1]
-        result: Floats = repeats * terms.sum(axis=-1, keepdims=True)
-        return result
-
     @property
-    def unit(self) -> Floats:
-        """The mean, scaled to unit length."""
-        length = np.sqrt(self.total_mean_squared)
-        unit: Floats = self.mean / np.where(length > 0, length, 1.0)
-        return unit
+    def _factors(self) -> Factors:
+        return COSINE if self.metric == "cosine" else find_metric(self.metric).factors
 
-    @property
-    def total_mean_squared(self) -> Floats:
-        """‖μ‖²."""
-        return self.mean_squared.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
-
-    @property
-    def total_variance(self) -> Floats:
-        """Σ v."""
-        return self.total(self.variance)
-
-    @property
-    def log_determinant(self) -> Floats:
-        """Σ log v."""
-        return self.total(np.log(self.variance))
+    def _moments(self, densities: Gaussian, added_variance: float = 0.0) -> Moments:
+        moments = Moments.of(densities, self.diagonal)
+        if added_variance:
+            moments.variance = np.maximum(moments.variance + added_variance, 0.0)
+        return moments
 
 
 def features(

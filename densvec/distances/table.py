@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from densvec.distances.moments import Moments
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
@@ -120,6 +121,17 @@ class DensityTable:
     def _spherical_terms(self) -> Terms:
         variances = self.variances(slice(None))[:, 0].astype(np.float64)
         return Terms(variances, 0.5 / variances, 0.5 * self.log_determinants, self.squared_norms)
+
+    def moments(self, rows: slice, *, diagonal: bool = False) -> Moments:
+        """Return the moments of some rows, with the sums that are known already."""
+        means = self.means[rows]
+        moments = Moments(means, self.variances(rows), diagonal)
+        precisions = self.precisions(rows)
+        moments.precision = np.broadcast_to(precisions, means.shape) if diagonal else precisions
+        moments.squared_norm = self.squared_norms[rows, None]
+        moments.log_determinant = self.log_determinants[rows, None]
+        moments.scaled_square = self.scaled_squares[rows, None]
+        return moments
 
     @property
     def can_be_scanned(self) -> bool:

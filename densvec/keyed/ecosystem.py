@@ -93,7 +93,7 @@ class Ecosystem(Tables):
         return cast("Self", from_pretrained(cast("type[Any]", cls), name, mmap=mmap, **options))
 
     def to_arrow(self) -> Any:
-        """Return a ``pyarrow.Table`` with words, means, variances and counts; see :func:`densvec.integrations.arrow.to_arrow`.
+        """Return a ``pyarrow.Table`` with words, means, variances and counts; see `densvec.integrations.arrow`.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class Ecosystem(Tables):
         return cast("Self", read_parquet(cast("type[Any]", cls), path))
 
     def export_onnx(self, path: PathLike, *, words: PathLike | None = None) -> None:
-        """Write encoder and priors as an ONNX graph, for posteriors in any language; see :mod:`densvec.integrations.onnx`.
+        """Write encoder and priors as an ONNX graph, for posteriors in any language; see `densvec.integrations.onnx`.
 
         Parameters
         ----------

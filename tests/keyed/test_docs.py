@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 
-from densvec import Gaussian, KeyedDensities, divergences, pairwise
+from densvec import Gaussian, KeyedDensities
+from densvec.distances import divergences, pairwise
 
 
 def public(owner):
