@@ -165,8 +165,7 @@ def _diagonal_blocks(
     if form.scan and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
         rows = slice(start, stop)
         scores, own = table.scan(q, rows)[None], form.factors.own(Moments.of(q))
-        values, magnitude = scores + own, np.abs(scores) + np.abs(own)
-        yield rows, values, values <= caution * magnitude
+        yield rows, scores + own, scores + own <= caution * (np.abs(scores) + np.abs(own))
         return
     for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * BLOCK_ENTRIES):
         values, magnitude = form.diagonal(q, table, rows)

@@ -1,12 +1,12 @@
-"""Densities in search engines: vectors whose inner products order them, and adapters for several engines.
+"""Densities in search engines: vectors whose inner products order them, and adapters for faiss and usearch.
 
 >>> from densvec import search
 >>> x, y = search.features(wv.density(["animal", "car"]), "kl"), search.query(wv.density("dog"), "kl")
 >>> search.to_distance(x @ y, wv.density("dog"), "kl").round(4)
 array([ 0.7613, 13.    ])
 
-`space` has the vectors, `lift` makes them fit for approximate search, `index` is what the adapters share; then one
-module for each engine, imported when it is first asked for.
+`features`, `query` and `to_distance` serve any engine that knows inner products. `lift` makes the vectors fit for
+approximate search, `index` is what the two adapters share; they are imported when they are first asked for.
 """
 
 from importlib import import_module
@@ -15,22 +15,15 @@ from typing import TYPE_CHECKING, Any
 from densvec.distances.space import Space, features, query, to_distance
 
 if TYPE_CHECKING:
-    from densvec.search.duckdb import DuckDBIndex
     from densvec.search.faiss import FaissIndex
     from densvec.search.index import DensityIndex
     from densvec.search.lift import Lift
-    from densvec.search.postgres import PgvectorIndex, PostgresIndex
-    from densvec.search.qdrant import QdrantIndex
     from densvec.search.usearch import UsearchIndex
 
 __all__ = [
     "DensityIndex",
-    "DuckDBIndex",
     "FaissIndex",
     "Lift",
-    "PgvectorIndex",
-    "PostgresIndex",
-    "QdrantIndex",
     "Space",
     "UsearchIndex",
     "features",
@@ -40,12 +33,8 @@ __all__ = [
 
 _MODULES = {
     "DensityIndex": "index",
-    "DuckDBIndex": "duckdb",
     "FaissIndex": "faiss",
     "Lift": "lift",
-    "PgvectorIndex": "postgres",
-    "PostgresIndex": "postgres",
-    "QdrantIndex": "qdrant",
     "UsearchIndex": "usearch",
 }
 

@@ -60,7 +60,6 @@ class FaissIndex(DensityIndex):
             self.vectors.hnsw.efSearch = self._ef_search
         if not self.vectors.is_trained:
             assert self.source is not None
-            assert self.lift is not None
             rng = np.random.default_rng(1)
             rows = np.sort(rng.permutation(len(self.source))[: 1 << 17])
             self.vectors.train(self.lift.rows(self.space.features(self.source.densities(rows))))
@@ -75,5 +74,5 @@ class FaissIndex(DensityIndex):
     def _save_engine(self, folder: str) -> None:
         needs("faiss", "search").write_index(self.vectors, os.path.join(folder, _FILE))
 
-    def _load_engine(self, folder: str, **engine: Any) -> None:
+    def _load_engine(self, folder: str, **options: Any) -> None:
         self.vectors = needs("faiss", "search").read_index(os.path.join(folder, _FILE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from densvec.distances.metrics import find_metric
 from densvec.distances.space import Space
+from densvec.distances.table import DensityTable
 from densvec.gaussian import Gaussian
 from densvec.search.lift import Lift
 from densvec.types import Floats, Integers
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
 
-__all__ = ["DensityIndex", "Source"]
+__all__ = ["DensityIndex"]
 
 _BLOCK = 1 << 15
 """Rows whose vectors are computed and handed to an engine at a time."""
@@ -33,61 +34,16 @@ _SAMPLE = 1 << 14
 _FILE = "index.dv"
 
 
-class Source:
-    """What an index is made of: keys and their densities.
-
-    Parameters
-    ----------
-    densities : KeyedDensities or Gaussian
-        Words, or a batch of densities, whose keys are the numbers of its rows unless `keys` is given.
-    keys : sequence, optional
-        The name of each density.
-    """
-
-    def __init__(self, densities: KeyedDensities | Gaussian, keys: Sequence[Any] | None = None) -> None:
-        self._batch = densities if isinstance(densities, Gaussian) else None
-        self._keyed = None if isinstance(densities, Gaussian) else densities
-        if isinstance(densities, Gaussian):
-            if len(densities.shape) != 1:
-                raise ValueError(f"an index needs a batch with one axis: got the shape {densities.shape}")
-            self.keys: Sequence[Any] = range(len(densities)) if keys is None else keys
-        else:
-            self.keys = densities.index_to_key if keys is None else keys
-        if len(self.keys) != len(self):
-            raise ValueError(f"there are {len(self)} densities, but {len(self.keys)} keys")
-
-    def __len__(self) -> int:
-        return len(self._means)
-
-    @property
-    def _means(self) -> Floats:
-        if self._batch is not None:
-            return self._batch.mean
-        assert self._keyed is not None
-        return self._keyed.vectors
-
-    @property
-    def dimension(self) -> int:
-        """The number of dimensions D."""
-        return int(self._means.shape[1])
-
-    @property
-    def is_spherical(self) -> bool:
-        """Whether one variance serves all dimensions."""
-        if self._batch is not None:
-            return self._batch.is_spherical
-        assert self._keyed is not None
-        return self._keyed.log_variances is None or self._keyed.log_variances.shape[1] == 1
-
-    def densities(self, rows: Any) -> Gaussian:
-        """Return the densities of some rows; means alone get the variance 1, which cosine does not look at."""
-        if self._batch is not None:
-            return self._batch[rows]
-        assert self._keyed is not None
-        means = self._keyed.vectors[rows]
-        if self._keyed.log_variances is None:
-            return Gaussian(means, 1.0)
-        return Gaussian(means, np.exp(self._keyed.log_variances[rows]))
+def _table(densities: KeyedDensities | Gaussian) -> DensityTable:
+    """Return what is to be indexed as a table; means alone get the variance 1, which cosine does not look at."""
+    if isinstance(densities, Gaussian):
+        if len(densities.shape) != 1:
+            raise ValueError(f"an index needs a batch with one axis: got the shape {densities.shape}")
+        return DensityTable(densities.mean, variances=densities.variance)
+    means = densities.vectors
+    if densities.log_variances is None:
+        return DensityTable(means, variances=np.ones((len(means), 1), means.dtype))
+    return DensityTable(means, log_variances=densities.log_variances)
 
 
 class DensityIndex(ABC):
@@ -112,8 +68,6 @@ class DensityIndex(ABC):
 
     engine: ClassVar[str]
     """The name of the engine, for messages and files."""
-    euclidean: ClassVar[bool] = True
-    """Whether the engine is given lifted vectors and looks for small distances, not for large products."""
 
     def __init__(
         self,
@@ -124,22 +78,24 @@ class DensityIndex(ABC):
         diagonal: bool | None = None,
         least_variance: float = 0.0,
     ) -> None:
-        source = Source(densities, keys)
+        source = _table(densities)
         if not len(source):
             raise ValueError("there is nothing to index: no densities")
+        if keys is None:
+            keys = range(len(source)) if isinstance(densities, Gaussian) else densities.index_to_key
+        if len(keys) != len(source):
+            raise ValueError(f"there are {len(source)} densities, but {len(keys)} keys")
         if metric != "cosine" and getattr(densities, "log_variances", 0) is None:
             raise ValueError(f"there are only means here, no variances: metric={metric!r} needs densities")
         if diagonal is None:
             diagonal = not source.is_spherical
         self.space = Space(metric, source.dimension, diagonal, least_variance)
-        self.keys = source.keys
-        self.source: Source | None = source
-        self.lift = self._fitted_lift(source) if self.euclidean else None
-        self._create(self.lift.size if self.lift else self.space.size)
+        self.keys: Sequence[Any] = keys
+        self.source: DensityTable | None = source
+        self.lift = self._fitted_lift(source)
+        self._create(self.lift.size)
         for rows in _blocks(len(source)):
-            vectors = self.space.features(source.densities(rows))
-            self._add(rows, self.lift.rows(vectors) if self.lift else vectors)
-        self._finish()
+            self._add(rows, self.lift.rows(self.space.features(source.densities(rows))))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -203,20 +159,19 @@ class DensityIndex(ABC):
         return [self._named(*found, topn) for found in zip(rows, distances, strict=True)]
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the index to a folder; for an engine with its own server, what is needed to query it again."""
+        """Write the index to a folder."""
         from densvec.files import persistence
 
         os.makedirs(folder, exist_ok=True)
         named = all(isinstance(key, str) for key in self.keys)
         if not named and list(self.keys) != list(range(len(self))):
             raise ValueError("only words, or the numbers of the rows, can be saved as keys")
-        tensors = persistence.pack_words(list(self.keys)) if named else {}
-        if self.lift is not None:
-            tensors |= {"shift": self.lift.shift, "scale": self.lift.scale}
+        tensors = persistence.pack_words([str(key) for key in self.keys]) if named else {}
+        tensors |= {"shift": self.lift.shift, "scale": self.lift.scale}
         header = {
             "class": type(self).__name__,
             "space": asdict(self.space),
-            "radius": None if self.lift is None else self.lift.radius,
+            "radius": self.lift.radius,
             "count": len(self),
             "named": named,
         }
@@ -228,7 +183,7 @@ class DensityIndex(ABC):
         cls,
         folder: str | os.PathLike[str],
         densities: KeyedDensities | Gaussian | None = None,
-        **engine: Any,
+        **options: Any,
     ) -> Self:
         """Open what :meth:`save` wrote.
 
@@ -239,8 +194,8 @@ class DensityIndex(ABC):
         densities : KeyedDensities or Gaussian, optional
             What the index was made of, in the same order. With it, scores are computed from the densities again;
             without, they come from the engine and are rounded as it rounds.
-        **engine
-            The client or connection, for engines that have one.
+        **options
+            What the engine takes, such as ``mmap=True`` for usearch.
         """
         from densvec.files import persistence
         from densvec.files.schema import field
@@ -254,15 +209,13 @@ class DensityIndex(ABC):
             space, count = field(header, "space", dict), field(header, "count", int, minimum=1)
             index.space = Space(**space)
             index.keys = persistence.unpack_vocabulary(tensors)[0] if header.get("named") else range(count)
-            index.lift = (
-                Lift(tensors["shift"], tensors["scale"], float(header["radius"])) if cls.euclidean else None
-            )
+            index.lift = Lift(tensors["shift"], tensors["scale"], float(header["radius"]))
             if len(index.keys) != count:
                 raise ValueError(f"the index has {count} rows, but {len(index.keys)} keys")
-        index.source = None if densities is None else Source(densities)
+        index.source = None if densities is None else _table(densities)
         if index.source is not None and len(index.source) != count:
             raise ValueError(f"the index has {count} densities, but {len(index.source)} were given")
-        index._load_engine(os.fspath(folder), **engine)
+        index._load_engine(os.fspath(folder), **options)
         return index
 
     # What an engine must do.
@@ -277,31 +230,18 @@ class DensityIndex(ABC):
 
     @abstractmethod
     def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
-        """Return the numbers of the nearest rows and their squared distances (or products), both (n, count).
+        """Return the numbers of the nearest rows and their squared distances, both (n, count).
 
         Where fewer are found, the number is −1.
         """
 
-    def _finish(self) -> None:  # noqa: B027  most engines have nothing to do here
-        """Do what must be done once all vectors have been added."""
-
-    def _save_engine(self, folder: str) -> None:  # noqa: B027  an engine with a server keeps its own files
+    @abstractmethod
+    def _save_engine(self, folder: str) -> None:
         """Write the engine's own files."""
 
     @abstractmethod
-    def _load_engine(self, folder: str, **engine: Any) -> None:
+    def _load_engine(self, folder: str, **options: Any) -> None:
         """Open the engine again."""
-
-    def _filled(
-        self, found: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]], queries: int, count: int
-    ) -> tuple[Integers, Floats]:
-        """Return what was found for each query as `_nearest` does: in two arrays, filled up where there are fewer."""
-        rows = np.full((queries, count), -1, dtype=np.int64)
-        values = np.full((queries, count), np.inf if self.euclidean else -np.inf)
-        for i, (numbers, theirs) in enumerate(found):
-            numbers = np.asarray(numbers)
-            rows[i, : len(numbers)], values[i, : len(numbers)] = numbers, theirs
-        return rows, values
 
     # From the engine's numbers to keys and scores.
 
@@ -317,9 +257,8 @@ class DensityIndex(ABC):
     def _nearest_rows(self, y: Floats, topn: int) -> tuple[Integers, Floats]:
         """Ask the engine for a few more rows than wanted: exact scores may put a later one first."""
         count = min(2 * topn + 10, len(self))
-        vectors = self.lift.queries(y) if self.lift else y.astype(np.float32)
-        rows, values = self._nearest(np.ascontiguousarray(vectors), count)
-        return rows, self.lift.scores(values, y) if self.lift else np.asarray(values, dtype=np.float64)
+        rows, squares = self._nearest(np.ascontiguousarray(self.lift.queries(y)), count)
+        return rows, self.lift.scores(squares, y)
 
     def _distances(self, densities: Gaussian, rows: Integers, scores: Floats) -> Floats:
         """Return the distances of each query from the rows found for it: exact ones, if the densities are here."""
@@ -338,7 +277,7 @@ class DensityIndex(ABC):
         scores = 1.0 - distances if self.metric == "cosine" else 0.0 - distances
         return [(self.keys[int(rows[i])], float(scores[i])) for i in order if rows[i] >= 0][:topn]
 
-    def _fitted_lift(self, source: Source) -> Lift:
+    def _fitted_lift(self, source: DensityTable) -> Lift:
         """Return the lift for queries that resemble the rows."""
         rng = np.random.default_rng(1)
         count = len(source)

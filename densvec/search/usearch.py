@@ -59,13 +59,17 @@ class UsearchIndex(DensityIndex):
 
     def _nearest(self, queries: Floats, count: int) -> tuple[Integers, Floats]:
         found = self.vectors.search(queries, count)
-        matches = [found] if len(queries) == 1 else found  # of one query, usearch returns no batch
-        return self._filled(((match.keys, match.distances) for match in matches), len(queries), count)
+        rows = np.full((len(queries), count), -1, dtype=np.int64)
+        squares = np.full((len(queries), count), np.inf)
+        # Of one query, usearch returns no batch.
+        for i, match in enumerate([found] if len(queries) == 1 else found):
+            rows[i, : len(match.keys)], squares[i, : len(match.keys)] = match.keys, match.distances
+        return rows, squares
 
     def _save_engine(self, folder: str) -> None:
         self.vectors.save(os.path.join(folder, _FILE))
 
-    def _load_engine(self, folder: str, **engine: Any) -> None:
+    def _load_engine(self, folder: str, **options: Any) -> None:
         self.vectors = needs("usearch.index", "search").Index.restore(
-            os.path.join(folder, _FILE), view=engine.get("mmap", False)
+            os.path.join(folder, _FILE), view=options.get("mmap", False)
         )

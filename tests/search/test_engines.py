@@ -27,21 +27,17 @@ def wv():
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request):
-    """Return a class of index and what its constructor needs; one server serves all tests of an engine."""
-    with ENGINES[request.param]() as made:
-        yield made
+    return ENGINES[request.param]()
 
 
 @pytest.fixture(scope="module")
 def kl_index(engine, wv):
-    index, settings = engine
-    return index(wv, metric="kl", **settings)
+    return engine(wv, metric="kl")
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_it_finds_what_the_scan_finds(engine, metric, wv):
-    index_class, settings = engine
-    index = index_class(wv, metric=metric, **settings)
+    index = engine(wv, metric=metric)
     queries = wv.density([f"word'{i}" for i in range(0, WORDS, 40)])
     queries = Gaussian(queries.mean + np.float32(0.05), queries.variance)
     found = index.most_similar_batch(queries, topn=5)
@@ -57,17 +53,15 @@ def test_it_finds_what_the_scan_finds(engine, metric, wv):
 
 
 def test_diagonal_densities(engine):
-    index_class, settings = engine
     wv = make_densities("diagonal")
-    index = index_class(wv, metric="kl", **settings)
+    index = engine(wv, metric="kl")
     query = Gaussian(wv.vectors[3] + np.float32(0.1), np.full(SIZE, 0.5, dtype=np.float32))
     scan = wv.most_similar(query, metric="kl", topn=5)
     assert [key for key, _ in index.most_similar(query, topn=5)] == [key for key, _ in scan]
 
 
 def test_it_is_an_indexer_of_most_similar(engine, wv):
-    index_class, settings = engine
-    index = index_class(wv, metric="kl", **settings)
+    index = engine(wv, metric="kl")
     exact = wv.most_similar("word'5", metric="kl", topn=5)
     found = wv.most_similar("word'5", metric="kl", topn=5, indexer=index)
     assert [key for key, _ in found] == [key for key, _ in exact]
@@ -75,8 +69,7 @@ def test_it_is_an_indexer_of_most_similar(engine, wv):
 
 
 def test_it_is_an_indexer_of_weighted_queries(engine, wv):
-    index_class, settings = engine
-    index = index_class(wv, metric="kl", **settings)
+    index = engine(wv, metric="kl")
     asked = {"positive": ["word'5", ("word'77", 2.0)], "negative": ["word'9"], "metric": "kl", "topn": 5}
     exact, found = wv.most_similar(**asked), wv.most_similar(**asked, indexer=index)
     assert len({key for key, _ in exact} & {key for key, _ in found}) >= 4
@@ -84,13 +77,12 @@ def test_it_is_an_indexer_of_weighted_queries(engine, wv):
 
 
 def test_it_can_be_saved_and_opened_again(engine, wv, tmp_path):
-    index_class, settings = engine
-    index = index_class(wv, metric="kl", **settings)
+    index = engine(wv, metric="kl")
     index.save(tmp_path / "index")
     query = wv.density("word'5")
-    whole = index_class.load(tmp_path / "index", wv, **settings)
+    whole = engine.load(tmp_path / "index", wv)
     assert whole.most_similar(query) == index.most_similar(query)
-    alone = index_class.load(tmp_path / "index", **settings)  # without the densities: scores are the engine's
+    alone = engine.load(tmp_path / "index")  # without the densities: scores are the engine's
     assert [key for key, _ in alone.most_similar(query)] == [key for key, _ in index.most_similar(query)]
     np.testing.assert_allclose(
         [score for _, score in alone.most_similar(query)],
@@ -107,10 +99,9 @@ def test_it_can_be_saved_and_opened_again(engine, wv, tmp_path):
 
 
 def test_densities_without_words_have_numbers(engine):
-    index_class, settings = engine
     rng = np.random.default_rng(4)
     batch = Gaussian(rng.normal(size=(60, 3)), np.exp(rng.normal(size=(60, 1))))
-    index = index_class(batch, metric="wasserstein", **settings)
+    index = engine(batch, metric="wasserstein")
     assert index.most_similar(batch[17], topn=1) == [(17, pytest.approx(0.0, abs=1e-6))]
     assert len(index.most_similar(batch[17], topn=100)) == 60  # all there are
 
