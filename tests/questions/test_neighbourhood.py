@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from densvec import KeyedDensities
-from densvec.keyed import neighbourhood
+from densvec.questions import neighbourhood
 from densvec.questions.neighbourhood import NEIGHBOURS, nearness
 
 
