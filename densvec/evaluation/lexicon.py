@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+import densvec.keyed  # noqa: F401  (the questions are parts of it)
 from densvec.gaussian import Gaussian
 from densvec.questions.hypernymy import HypernymyScale
 from densvec.types import Booleans as BoolArray

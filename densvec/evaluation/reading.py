@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
@@ -10,7 +12,9 @@ from typing import NoReturn
 from densvec.files.streams import open_binary
 from densvec.types import PathLike
 
-__all__ = ["BenchmarkFileError", "Line", "PathLike", "benchmark_name", "read_lines"]
+__all__ = ["BenchmarkFileError", "Line", "PathLike", "benchmark_name", "read_all", "read_lines", "tokenize"]
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 
 
 class BenchmarkFileError(ValueError):
@@ -29,6 +33,31 @@ class Line:
         """Raise an error that names the file, the line, and what is wrong with it."""
         shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."
         raise BenchmarkFileError(f"{self.path}, line {self.number}: {reason}; the line is {shown!r}")
+
+    def fields(self, separator: str | None, least: int, what: str) -> list[str]:
+        """Split the line, or fail if there are too few parts."""
+        parts = self.text.split(separator)
+        if len(parts) < least:
+            self.fail(f"expected {what}; found {len(parts)} fields")
+        return parts
+
+    def figure(self, text: str) -> float:
+        """Return a finite number that stands in the line."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            self.fail(f"{text!r} is not a finite number")
+        return value
+
+
+def read_all(path: PathLike, *, encoding: str = "utf-8") -> list[Line]:
+    """Return the lines of a file that are not blank; there must be one."""
+    lines = list(read_lines(path, encoding=encoding))
+    if not lines:
+        raise BenchmarkFileError(f"{os.fspath(path)}: there is nothing in the file")
+    return lines
 
 
 def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
@@ -56,3 +85,14 @@ def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
 def benchmark_name(path: PathLike) -> str:
     """Name a benchmark after its file: ``EN-MC-30.txt`` is ``MC-30``."""
     return os.path.basename(os.fspath(path)).split(".")[0].removeprefix("EN-")
+
+
+def tokenize(text: str) -> list[str]:
+    """Split a text into lower-cased words: letters and digits, and what follows an apostrophe.
+
+    Examples
+    --------
+    >>> tokenize("The bank's top-rate loan , 5 %")
+    ['the', "bank's", 'top', 'rate', 'loan', '5']
+    """
+    return _TOKEN.findall(text.lower())

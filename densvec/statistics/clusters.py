@@ -12,6 +12,8 @@ from densvec.types import Floats, Indices
 __all__ = [
     "adjusted_rand_index",
     "kmeans",
+    "paired_f",
+    "v_measure",
 ]
 
 _ROUNDS = 100  # of Lloyd's algorithm, which converges long before
@@ -132,3 +134,42 @@ def _squares(points: Floats, centres: Floats) -> Floats:
     squares = (points**2).sum(axis=1)[:, None] - 2 * products + (centres**2).sum(axis=1)
     result: Floats = np.maximum(squares, 0)
     return result
+
+
+def v_measure(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
+    """Return the harmonic mean of homogeneity and completeness (Rosenberg and Hirschberg 2007).
+
+    Examples
+    --------
+    >>> v_measure(["a", "a", "b", "b"], [0, 0, 1, 1]), v_measure(["a", "a", "b", "b"], [0, 0, 0, 0])
+    (1.0, 0.0)
+    """
+    of_truth, of_labels, joint = (_entropy(sizes) for sizes in _sizes(truth, labels))
+    shared = of_truth + of_labels - joint
+    if min(of_truth, of_labels) <= 0:
+        return float(of_truth == of_labels)  # one cluster on a side: all is shared, or nothing
+    return float(2 * shared / (of_truth + of_labels))
+
+
+def paired_f(truth: npt.ArrayLike, labels: npt.ArrayLike) -> float:
+    """Return the F1 of the pairs of items that share a cluster (Artiles et al. 2009).
+
+    Examples
+    --------
+    >>> paired_f(["a", "a", "b"], [0, 0, 0])
+    0.5
+    """
+    of_truth, of_labels, joint = (_pairs(sizes).sum() for sizes in _sizes(truth, labels))
+    return float(2 * joint / (of_truth + of_labels)) if of_truth + of_labels else 1.0
+
+
+def _sizes(first: npt.ArrayLike, second: npt.ArrayLike) -> list[Any]:
+    """Return the sizes of the parts of two partitions, and of their common refinement."""
+    a, b = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (first, second))
+    together = a * (b.max(initial=0) + 1) + b
+    return [np.unique(labels, return_counts=True)[1] for labels in (a, b, together)]
+
+
+def _entropy(sizes: Any) -> float:
+    shares = sizes / max(sizes.sum(), 1)
+    return float(-(shares * np.log(shares)).sum())

@@ -1,0 +1,123 @@
+"""What simple methods know of a model: its means, and how often its words occur."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from densvec.keyed import KeyedDensities
+from densvec.text.concordance import Occurrence
+from densvec.text.thinning import keep_probabilities
+from densvec.types import Floats, Indices
+
+__all__ = ["Means", "cosines", "unit"]
+
+_THINNING = 1e-4
+"""The threshold whose probabilities of being kept are the weights of words in an average."""
+
+
+class Means:
+    """The means of a model as unit vectors, and how much each word counts in an average.
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        Any words and vectors; `KeyedDensities.from_gensim` makes them of gensim's.
+    like : KeyedDensities, optional
+        Where counts are taken from if `wv` has none.
+
+    Attributes
+    ----------
+    wv : KeyedDensities
+    units : numpy.ndarray, shape (words, dimensions)
+    counts : numpy.ndarray, shape (words,)
+        How often each word occurs; 1 for all if nobody knows.
+    keep : numpy.ndarray, shape (words,)
+        The probability that thinning with a threshold of 1e-4 keeps an occurrence of each word.
+    """
+
+    def __init__(self, wv: KeyedDensities, like: KeyedDensities | None = None) -> None:
+        self.wv = wv
+        self.units: Floats = np.asarray(wv.get_normed_vectors())
+        self.counts = _counts(wv, like)
+        self.keep: Floats = keep_probabilities(
+            self.counts, _THINNING if self.counts.max(initial=1) > 1 else 0
+        )
+
+    def row(self, *forms: str) -> int:
+        """Return the row of the first form that is known, lower-cased or as it is; -1 if none is."""
+        rows = self.wv.key_to_index
+        for form in forms:
+            found = rows.get(form.lower(), rows.get(form, -1))
+            if found >= 0:
+                return int(found)
+        return -1
+
+    def rows(self, words: Iterable[str]) -> Indices:
+        """Return the rows of words, -1 for unknown ones."""
+        return np.fromiter((self.row(word) for word in words), dtype=np.intp)
+
+    def pairs(self, pairs: Iterable[Sequence[str]]) -> tuple[Indices, Indices, Indices]:
+        """Return the rows of both words of each pair whose words are known, and which pairs these are."""
+        rows = self.rows(word for pair in pairs for word in pair[:2]).reshape(-1, 2)
+        known = np.flatnonzero((rows >= 0).all(axis=1))
+        return rows[known, 0], rows[known, 1], known
+
+    def averages(self, texts: Iterable[Iterable[str]], weights: Floats | None = None) -> Floats:
+        """Return the weighted mean of each text's words, (texts, dimensions); 0 if none is known."""
+        weights = self.keep if weights is None else weights
+        rows = [found[found >= 0] for found in map(self.rows, texts)]
+        return self._weighted_means(rows, [weights[found] for found in rows])
+
+    def around(self, occurrences: Sequence[Occurrence], reach: float | None = None) -> Floats:
+        """Return the weighted mean of the words around each occurrence.
+
+        With `reach`, words count less the further they are from the centre, and nothing from this many on; the
+        distance is the number of words between in thinned text.
+        """
+        rows, weights = [], []
+        for tokens, position in ((each.tokens, each.position) for each in occurrences):
+            sides = [self.rows(side) for side in (reversed(tokens[:position]), tokens[position + 1 :])]
+            sides = [side[side >= 0] for side in sides]
+            rows.append(np.concatenate(sides))
+            weights.append(np.concatenate([self._weights(side, reach) for side in sides]))
+        return self._weighted_means(rows, weights)
+
+    def _weights(self, side: Indices, reach: float | None) -> Floats:
+        keep = self.keep[side]
+        return keep if reach is None else keep * np.maximum(1 - (np.cumsum(keep) - keep) / reach, 0)
+
+    def _weighted_means(self, rows: Sequence[Indices], weights: Sequence[Floats]) -> Floats:
+        ends = np.cumsum([0, *map(len, rows)])
+        flat = (np.concatenate([[], *weights]), np.concatenate([np.zeros(0, np.intp), *rows]), ends)
+        sums = csr_array(flat, shape=(len(rows), len(self.units))) @ self.units
+        totals = np.array([each.sum() for each in weights])
+        means: Floats = sums / np.maximum(totals, 1e-30)[:, None]
+        return means
+
+
+def unit(vectors: Floats) -> Floats:
+    """Return vectors of length 1; 0 stays 0."""
+    result: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+    return result
+
+
+def cosines(first: Floats, second: Floats) -> Floats:
+    """Return the cosines of vectors row by row; NaN where one of them is 0."""
+    products = np.einsum("ij,ij->i", first, second, dtype=np.float64)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    result: Floats = np.full(len(products), np.nan)
+    np.divide(products, lengths, out=result, where=lengths > 1e-20)
+    return result
+
+
+def _counts(wv: KeyedDensities, like: KeyedDensities | None) -> Floats:
+    for source in (wv, like):
+        if source is not None and "count" in source.expandos:
+            counts, rows = np.asarray(source.expandos["count"], dtype=np.float64), source.key_to_index
+            if source is wv:
+                return counts
+            return np.array([counts[rows[key]] if key in rows else 1.0 for key in wv.index_to_key])
+    return np.ones(len(wv))

@@ -1,0 +1,102 @@
+"""Hypernym discovery: what is a word a kind of, sought among all words (SemEval-2018 task 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from densvec.evaluation.baselines import Means
+from densvec.evaluation.reading import BenchmarkFileError, PathLike, read_all
+from densvec.evaluation.task import Method, Task
+from densvec.keyed import KeyedDensities
+from densvec.keyed.ranking import best
+from densvec.statistics.weighted import Statistic, mean
+from densvec.text.inflections import is_inflection
+
+__all__ = ["Query", "hypernym_discovery", "read_hypernyms"]
+
+_ANSWERS = 15
+_FREQUENCY = 0.05
+"""How much the logarithm of frequency counts beside the cosine in a baseline."""
+
+
+class Query(NamedTuple):
+    """A word, and its hypernyms of one word."""
+
+    word: str
+    hypernyms: frozenset[str]
+
+
+def read_hypernyms(path: PathLike) -> list[Query]:
+    """Read ``NAME.data``, lines of a word, a tab and its kind, with hypernyms from ``NAME.gold``, separated by tabs.
+
+    Only single words are asked for, and expected as answers.
+    """
+    gold_file = str(path).replace(".data", ".gold")
+    lines, gold = read_all(path), read_all(gold_file)
+    if len(lines) != len(gold):
+        raise BenchmarkFileError(f"{path} has {len(lines)} lines and {gold_file} {len(gold)}")
+    queries = []
+    for line, answer in zip(lines, gold, strict=True):
+        word = line.text.split("\t")[0].strip().lower()
+        hypernyms = frozenset(each.strip().lower() for each in answer.text.split("\t"))
+        single = frozenset(each for each in hypernyms if " " not in each)
+        if " " not in word and single:
+            queries.append(Query(word, single))
+    return queries
+
+
+def _calls(wv: KeyedDensities) -> Mapping[str, Method[Query]]:
+    if wv.log_variances is None:
+        return {}
+
+    def hypernyms(queries: Sequence[Query]) -> list[Any]:
+        means = Means(wv)
+        rows = [means.row(query.word) for query in queries]
+        return [
+            None if row < 0 else [word for word, _ in wv.hypernyms(wv.index_to_key[row], topn=_ANSWERS)]
+            for row in rows
+        ]
+
+    return {"wv.hypernyms": hypernyms}
+
+
+def _baselines(means: Means) -> Mapping[str, Method[Query]]:
+    logs = np.log(np.maximum(means.counts, 1))
+
+    def nearest(frequency: float) -> Method[Query]:
+        def answer(queries: Sequence[Query]) -> list[Any]:
+            found: list[Any] = []
+            for query in queries:
+                row = means.row(query.word)
+                if row < 0:
+                    found.append(None)
+                    continue
+                scores = means.units @ means.units[row] + frequency * logs
+                words = (means.wv.index_to_key[i] for i in best(scores, min(4 * _ANSWERS, len(scores))))
+                found.append([word for word in words if not is_inflection(word, query.word)][:_ANSWERS])
+            return found
+
+        return answer
+
+    return {"cosine": nearest(0.0), "cosine + .05 log f": nearest(_FREQUENCY)}
+
+
+def _score(queries: Sequence[Query], answers: Sequence[Sequence[str]]) -> Mapping[str, Statistic]:
+    columns = []
+    for query, answer in zip(queries, answers, strict=True):
+        hits = np.array([word.lower() in query.hypernyms for word in answer[:_ANSWERS]] or [False])
+        places = np.flatnonzero(hits) + 1
+        most = min(len(query.hypernyms), _ANSWERS)
+        precision = (np.arange(1, len(places) + 1) / places).sum() / most
+        first = 1 / places[0] if len(places) else 0.0
+        columns.append((precision, first, hits[:5].sum() / min(len(query.hypernyms), 5)))
+    average, reciprocal, five = np.array(columns, dtype=np.float64).reshape(-1, 3).T
+    return {"MAP": mean(average), "MRR": mean(reciprocal), "P@5": mean(five)}
+
+
+hypernym_discovery = Task("hypernym discovery", read_hypernyms, _baselines, _score, _calls)
+"""Hypernyms among all words (SemEval-2018 task 9), over queries and answers of one word: mean average precision, mean
+reciprocal rank and precision at five of fifteen answers. An answer is a list of words, best first."""

@@ -1,0 +1,279 @@
+"""Substitutes of words in sentences (SemEval-2007 task 10, CoInCo): among all words, and among given candidates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from densvec.evaluation.baselines import Means
+from densvec.evaluation.reading import PathLike, read_all
+from densvec.evaluation.task import Method, Task
+from densvec.keyed import KeyedDensities
+from densvec.keyed.ranking import best
+from densvec.statistics.weighted import Statistic, mean
+from densvec.text.concordance import Occurrence
+from densvec.text.inflections import stems
+from densvec.types import Floats
+
+__all__ = [
+    "Instance",
+    "gap",
+    "lexical_substitution",
+    "ranking_of_candidates",
+    "read_candidates",
+    "read_substitution",
+]
+
+_ENCODING = "latin-1"  # the files are not clean UTF-8
+_ANSWERS = 60
+"""Words that a method returns for each instance; forms of the target and of each other are left out of them."""
+_TOGETHER = 256
+
+_forms = lru_cache(maxsize=1 << 18)(stems)
+
+
+class Instance(NamedTuple):
+    """A word in a sentence, the substitutes that people gave with their weights, and all candidates for the word."""
+
+    lemma: str
+    occurrence: Occurrence
+    gold: dict[str, float]
+    candidates: list[str]
+
+
+def read_substitution(path: PathLike) -> list[Instance]:
+    """Read sentences, ``NAME.preprocessed``, with substitutes from ``NAME.gold`` beside.
+
+    Lines are ``lemma.pos⇥id⇥index⇥tokens`` and ``lemma.pos id :: substitute weight;…``. Substitutes of several words or
+    with a hyphen, do not count; sentences without any are left out.
+    """
+    gold = _gold(os.path.splitext(os.fspath(path))[0] + ".gold")
+    found = []
+    for line in read_all(path, encoding=_ENCODING):
+        target, number, place, text = line.fields("\t", 4, "lemma.pos, id, index of the target and tokens")[
+            :4
+        ]
+        tokens = text.split(" ")
+        position = int(line.figure(place))
+        if not 0 <= position < len(tokens):
+            line.fail(f"the index of the target {position} is outside the sentence of {len(tokens)} tokens")
+        weights = gold.get((target, number))
+        if weights:
+            lemma = target.split(".")[0]
+            found.append(Instance(lemma, Occurrence(tokens, position), weights, [target]))
+    return found
+
+
+def read_candidates(path: PathLike) -> list[Instance]:
+    """Read what `read_substitution` does, with ``lst.gold.candidates`` for ``lst_all.preprocessed``.
+
+    Its lines are ``lemma.pos::substitute;…``; ``bar.n.v``, a verb tagged as a noun, has the candidates of ``bar.n``.
+    """
+    folder, name = os.path.split(os.fspath(path))
+    table = {}
+    file = os.path.join(folder, f"{name.split('_')[0].split('.')[0]}.gold.candidates")
+    for line in read_all(file, encoding=_ENCODING):
+        target, _, tail = line.text.partition("::")
+        listed = (word.strip().lower() for word in tail.split(";"))
+        table[target.strip()] = list(dict.fromkeys(filter(_is_one_word, listed)))
+    found = []
+    for instance in read_substitution(path):
+        (target,) = instance.candidates
+        names = [target, ".".join(target.split(".")[:2])]
+        words = next((table[each] for each in names if each in table), [])
+        found.append(instance._replace(candidates=words))
+    return found
+
+
+def _gold(path: PathLike) -> dict[tuple[str, str], dict[str, float]]:
+    gold = {}
+    for line in read_all(path, encoding=_ENCODING):
+        head, separator, tail = line.text.partition("::")
+        key = head.rsplit(maxsplit=1)  # a lemma may be two words
+        if not separator or len(key) != 2:
+            line.fail("expected 'lemma.pos id :: substitute weight;…'")
+        weights: dict[str, float] = {}
+        for item in filter(str.strip, tail.split(";")):
+            word, _, weight = item.strip().rpartition(" ")
+            if line.figure(weight) <= 0:
+                line.fail(f"expected 'substitute weight' with a weight above 0, found {item.strip()!r}")
+            word = word.strip().lower()
+            if _is_one_word(word):
+                weights[word] = weights.get(word, 0.0) + float(weight)
+        gold[key[0].strip(), key[1]] = weights
+    return gold
+
+
+def _is_one_word(text: str) -> bool:
+    return bool(text) and " " not in text and "-" not in text
+
+
+def _calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
+    if wv.encoder is None:
+        return {}
+    means = Means(wv)
+
+    def substitutes(instances: Sequence[Instance]) -> list[Any]:
+        found: list[Any] = []
+        for lemma, (tokens, position), *_ in _unpacked(instances):
+            row = means.row(tokens[position], lemma)
+            answer = None
+            if row >= 0:
+                answer = wv.substitutes(wv.index_to_key[row], tokens, topn=_ANSWERS, position=position)
+            found.append(answer and [word for word, _ in answer])
+        return found
+
+    return {"wv.substitutes": substitutes}
+
+
+def _unpacked(instances: Sequence[Instance]) -> Iterator[tuple[str, tuple[Sequence[str], int], Instance]]:
+    for instance in instances:
+        yield instance.lemma, (instance.occurrence.tokens, instance.occurrence.position), instance
+
+
+def _targets(means: Means, instances: Sequence[Instance]) -> Floats:
+    """Return the unit vectors of the targets; 0 for unknown ones."""
+    rows = np.array([means.row(each.occurrence.word, each.lemma) for each in instances], dtype=np.intp)
+    units: Floats = means.units[rows] * (rows >= 0)[:, None]
+    return units
+
+
+def _directions(means: Means) -> dict[str, Any]:
+    """Return what baselines look for by cosine: the target, or the target and what stands around it."""
+
+    def both(instances: Sequence[Instance]) -> Floats:
+        targets = _targets(means, instances)
+        around: Floats = targets + means.around([each.occurrence for each in instances])
+        around[~targets.any(axis=1)] = 0
+        return around
+
+    return {"cosine": lambda instances: _targets(means, instances), "word + average": both}
+
+
+def _baselines(means: Means) -> Mapping[str, Method[Instance]]:
+    def nearest(directions: Any) -> Method[Instance]:
+        def answer(instances: Sequence[Instance]) -> list[Any]:
+            sought, found = directions(instances), []
+            for start in range(0, len(sought), _TOGETHER):
+                for vector, scores in zip(
+                    sought[start:], sought[start : start + _TOGETHER] @ means.units.T, strict=False
+                ):
+                    keys = [means.wv.index_to_key[row] for row in best(scores, min(_ANSWERS, len(scores)))]
+                    found.append(keys if vector.any() else None)
+            return found
+
+        return answer
+
+    return {name: nearest(each) for name, each in _directions(means).items()}
+
+
+def _distinct(words: Iterable[str], instance: Instance, number: int) -> list[str]:
+    """Return the first answers that are neither forms of the target nor of one another."""
+    seen = _forms(instance.lemma.lower()) | _forms(instance.occurrence.word.lower())
+    kept: list[str] = []
+    for word in words:
+        forms = _forms(word.lower())
+        if seen.isdisjoint(forms):
+            seen = seen | forms
+            kept.append(word)
+            if len(kept) == number:
+                break
+    return kept
+
+
+def _score(instances: Sequence[Instance], answers: Sequence[Sequence[str]]) -> Mapping[str, Statistic]:
+    columns = []
+    for instance, answer in zip(instances, answers, strict=True):
+        left, weights = dict(instance.gold), []
+        for word in _distinct(answer, instance, 10):
+            # Gold answers are lemmas: a form of one counts for it, once.
+            same = [gold for gold in left if not _forms(gold).isdisjoint(_forms(word.lower()))]
+            weights.append(sum(left.pop(gold) for gold in same))
+        first = [weight > 0 for weight in weights[:3]]
+        columns.append((sum(first[:1]), sum(first) / 3, sum(weights) / sum(instance.gold.values())))
+    one, three, ten = np.array(columns, dtype=np.float64).reshape(-1, 3).T
+    return {"P@1": mean(one), "P@3": mean(three), "oot": mean(ten)}
+
+
+lexical_substitution = Task("substitutes", read_substitution, _baselines, _score, _calls)
+"""Substitutes among all words: the share of first answers, and of the first three, that people gave too, and the share
+of people's answers that are among the first ten (oot). Forms of the target do not count; of several forms of one word
+the first does. An answer is a list of words, best first."""
+
+
+def _rank_calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
+    if wv.encoder is None:
+        return {}
+    means = Means(wv)
+
+    def ranked(**options: Any) -> Method[Instance]:
+        def answer(instances: Sequence[Instance]) -> list[Any]:
+            found: list[Any] = []
+            for lemma, (tokens, position), instance in _unpacked(instances):
+                row = means.row(tokens[position], lemma)
+                known = [word for word in instance.candidates if word in wv]
+                ranking = []
+                if row >= 0 and known:
+                    ranking = wv.substitutes(
+                        wv.index_to_key[row], tokens, known, topn=None, position=position, **options
+                    )
+                found.append([word for word, _ in ranking])
+            return found
+
+        return answer
+
+    return {"wv.substitutes": ranked(), "posterior": ranked(emphasis=1.0, frequency=0.0)}
+
+
+def _rank_baselines(means: Means) -> Mapping[str, Method[Instance]]:
+    def by_cosine(directions: Any) -> Method[Instance]:
+        def answer(instances: Sequence[Instance]) -> list[Any]:
+            found: list[Any] = []
+            for instance, vector in zip(instances, directions(instances), strict=True):
+                rows = means.rows(instance.candidates)
+                known = np.flatnonzero(rows >= 0)[: None if vector.any() else 0]
+                order = np.argsort(-(means.units[rows[known]] @ vector), kind="stable")
+                found.append([instance.candidates[known[i]] for i in order])
+            return found
+
+        return answer
+
+    def by_chance(instances: Sequence[Instance]) -> list[Any]:
+        rng = np.random.default_rng(0)
+        known = [[w for w in each.candidates if means.row(w) >= 0] for each in instances]
+        return [[words[i] for i in rng.permutation(len(words))] for words in known]
+
+    return {name: by_cosine(each) for name, each in _directions(means).items()} | {"chance": by_chance}
+
+
+def gap(ranking: Iterable[str], gold: Mapping[str, float]) -> float:
+    """Return the generalised average precision of a ranking, best first, against gold weights.
+
+    With x_i the gold weight of the candidate at rank i (0 if none) and y the gold weights in descending order, GAP is
+    Σ_i [x_i > 0]·mean(x_1..x_i) / Σ_i mean(y_1..y_i).
+
+    Examples
+    --------
+    >>> gap(["clever", "shiny", "smart"], {"clever": 3, "smart": 1})
+    0.866...
+    """
+
+    def means_of_first(weights: Iterable[float]) -> tuple[Floats, Floats]:
+        x = np.fromiter(weights, dtype=np.float64)
+        return x, np.cumsum(x) / np.arange(1, len(x) + 1)
+
+    x, means = means_of_first(gold.get(word, 0.0) for word in ranking)
+    return float(means[x > 0].sum() / means_of_first(sorted(gold.values(), reverse=True))[1].sum())
+
+
+def _gaps(instances: Sequence[Instance], rankings: Sequence[Sequence[str]]) -> Mapping[str, Statistic]:
+    return {"GAP": mean([gap(r, each.gold) for r, each in zip(rankings, instances, strict=True)])}
+
+
+ranking_of_candidates = Task("candidates", read_candidates, _rank_baselines, _gaps, _rank_calls)
+"""Candidates for a word's place, ranked: the mean GAP (Melamud et al. 2015). A sentence that cannot be ranked counts 0,
+and so do substitutes that are unknown. An answer is a list of the known candidates, best first."""

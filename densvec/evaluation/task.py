@@ -1,0 +1,120 @@
+"""A task: items read from a file, methods that answer them, and measures of the answers.
+
+What a package call answers and what a baseline answers are scored by the same code, on the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from densvec.evaluation.baselines import Means
+from densvec.evaluation.figures import Figure, Results
+from densvec.evaluation.reading import PathLike, benchmark_name
+from densvec.keyed import KeyedDensities
+from densvec.statistics.bootstrap import Bootstrap
+from densvec.statistics.weighted import Statistic
+from densvec.types import Array, Floats
+
+__all__ = ["Method", "Task"]
+
+Item = TypeVar("Item")
+
+Method = Callable[[Sequence[Item]], Sequence[Any] | Array]
+"""Answers items: one answer for each, None or NaN where there is none (an unknown word)."""
+
+
+@dataclass(frozen=True)
+class Task(Generic[Item]):
+    r"""A benchmark's format, protocol and baselines. Call it with words and a file.
+
+    Attributes
+    ----------
+    name : str
+    read : callable
+        Reads a file (or a directory) into items.
+    calls : callable
+        The package's own calls, as methods by name, of a KeyedDensities.
+    baselines : callable
+        Simple methods by name, of the means alone.
+    score : callable
+        Takes the items that were answered, and the answers; returns statistics by the name of the measure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from densvec.evaluation.pairs import word_similarity
+    >>> from densvec.statistics.bootstrap import Bootstrap
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("dog cat 9\ndog car 1\ncat animal 7\ndog unicorn 5\n")
+    ...     file.flush()
+    ...     own = {"length": lambda pairs: [-abs(len(a) - len(b)) for a, b, _ in pairs]}
+    ...     results = word_similarity(wv, file.name, methods=own, bootstrap=Bootstrap(0))
+    >>> [(figure.method, figure.known, figure.items) for figure in results]
+    [('cosine', 3, 4), ('length', 4, 4)]
+    """
+
+    name: str
+    read: Callable[[PathLike], Sequence[Item]]
+    baselines: Callable[[Means], Mapping[str, Method[Item]]]
+    score: Callable[[Sequence[Item], Sequence[Any]], Mapping[str, Statistic]]
+    calls: Callable[[KeyedDensities], Mapping[str, Method[Item]]] = lambda wv: {}
+
+    def __call__(
+        self,
+        wv: KeyedDensities | None,
+        path: PathLike,
+        *,
+        methods: Mapping[str, Method[Item]] | None = None,
+        beside: Mapping[str, KeyedDensities] | None = None,
+        bootstrap: Bootstrap | None = None,
+    ) -> Results:
+        """Score a model's own calls, the baselines from its means, and any other method.
+
+        Parameters
+        ----------
+        wv : KeyedDensities or None
+            The model; None for the other methods alone.
+        path : str or path
+            The benchmark's file; what its format is, the function that reads it says.
+        methods : mapping of str to callable, optional
+            Methods of your own: a function of the items that returns an answer for each.
+        beside : mapping of str to KeyedDensities, optional
+            Other vectors, such as gensim's, whose baselines stand beside those of the model.
+        bootstrap : Bootstrap, optional
+            How to make the intervals; by default 1000 resamples, 95 %.
+        """
+        asked: dict[str, Method[Item]] = {}
+        if wv is not None:
+            asked |= {**self.calls(wv), **self.baselines(Means(wv))}
+        for label, other in (beside or {}).items():
+            named = self.baselines(Means(other, like=wv))
+            asked |= {f"{label}: {name}": method for name, method in named.items()}
+        items = self.read(path)
+        figures: list[Figure] = []
+        for name, method in (asked | dict(methods or {})).items() if items else ():
+            answers = method(items)
+            known = [i for i, answer in enumerate(answers) if _answered(answer)]
+            measures = self.score([items[i] for i in known], [answers[i] for i in known])
+            estimates = (bootstrap or Bootstrap()).estimate(
+                _together(measures), np.array(known, dtype=np.intp)
+            )
+            figures += [
+                Figure(self.name, benchmark_name(path), measure, name, estimate, len(known), len(items))
+                for measure, estimate in zip(measures, estimates, strict=True)
+            ]
+        return Results(figures)
+
+
+def _answered(answer: Any) -> bool:
+    return answer is not None and not (isinstance(answer, float | np.floating) and np.isnan(answer))
+
+
+def _together(measures: Mapping[str, Statistic]) -> Callable[[Floats], Floats]:
+    def statistics(weights: Floats) -> Floats:
+        return np.stack([measure(weights) for measure in measures.values()], axis=1)
+
+    return statistics
