@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from densvec.cli.errors import sentence
+from densvec.answers.messages import sentence
 
 __all__ = ["FAULTS_OF_THE_REQUEST", "BusyError", "NotFoundError", "document_of", "sentence_of", "status_of"]
 

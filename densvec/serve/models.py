@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from densvec.cli.errors import sentence
-from densvec.cli.words import METRICS, load, spellings, unknown_word
+from densvec import pretrained
+from densvec.answers import METRICS
+from densvec.answers.messages import sentence, unknown_word
 from densvec.files.streams import is_stream
 from densvec.keyed import KeyedDensities
 from densvec.serve.errors import NotFoundError
+from densvec.text.spelling import spellings
 from densvec.types import Floats, Integers
 
 __all__ = ["Model", "Models", "open_model"]
@@ -188,4 +190,4 @@ def open_model(path: str) -> KeyedDensities:
     if known is not None and not is_stream(path) and not os.path.exists(path):
         found = known(path)
         return getattr(found, "wv", found)  # type: ignore[no-any-return]
-    return load(path)
+    return pretrained.load(path)

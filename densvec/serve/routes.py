@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
 
-from densvec.cli.output import plain
+from densvec.answers import Document, Entails, Hypernyms, Inferred, Substitutes, encoded
 from densvec.serve import answers, schemas, views
+from densvec.serve.answers import check_topn
 from densvec.serve.batching import Batcher
 from densvec.serve.limits import Limits
 from densvec.serve.models import Models
-from densvec.serve.senses import SenseFinder
+from densvec.serve.senses import FoundSenses, Reading, SenseFinder
 
 __all__ = ["ModelName", "router"]
 
@@ -35,88 +36,158 @@ ModelName = Annotated[
     str | None,
     Query(alias="model", description="Which model, if there are several; the first by default."),
 ]
+TopN = Annotated[int, Query(ge=0)]
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
-# Questions that are often answered faster than a thread could be asked to.
-_COSTS: dict[str, Callable[..., int | None]] = {
-    "similar": answers.cost_of_similar,
-    "infer": answers.cost_in_context,
-    "substitutes": answers.cost_in_context,
-}
+class _Route(NamedTuple):
+    """A question that is posted."""
 
-# Path, what answers, its questions, its answers, what it is for.
-_QUESTIONS: tuple[tuple[str, Callable[..., Any], Any, Any, str], ...] = (
-    ("similar", answers.similar, schemas.Similar, schemas.SimilarAnswer, "The words most like some words"),
-    ("infer", answers.infer, schemas.Infer, schemas.InferAnswer, "What a word means in its context"),
-    (
-        "substitutes",
+    answer: Callable[..., Any]
+    question: Any
+    reply: Any
+    summary: str
+    cost: Callable[..., int | None] | None = (
+        None  # where answers may be found faster than a thread could be asked
+    )
+
+
+_QUESTIONS = {
+    "similar": _Route(
+        answers.similar,
+        schemas.SimilarQuestion,
+        schemas.SimilarAnswer,
+        "The words most like some words",
+        answers.cost_of_similar,
+    ),
+    "infer": _Route(
+        answers.infer,
+        schemas.InferQuestion,
+        Inferred,
+        "What a word means in its context",
+        answers.cost_in_context,
+    ),
+    "substitutes": _Route(
         answers.substitutes,
-        schemas.Substitutes,
-        schemas.SubstitutesAnswer,
+        schemas.SubstitutesQuestion,
+        Substitutes,
         "What could replace a word in its context",
+        answers.cost_in_context,
     ),
-    (
-        "entails",
-        answers.entails,
-        schemas.Entails,
-        schemas.EntailsAnswer,
-        "Which of two words is more general",
+    "entails": _Route(
+        answers.entails, schemas.EntailsQuestion, Entails, "Which of two words is more general"
     ),
-    ("hypernyms", answers.hypernyms, schemas.Hypernyms, schemas.HypernymsAnswer, "What a word is a kind of"),
-    ("hyponyms", answers.hyponyms, schemas.Hypernyms, schemas.HypernymsAnswer, "The kinds of a word"),
-)
+    "hypernyms": _Route(answers.hypernyms, schemas.HypernymsQuestion, Hypernyms, "What a word is a kind of"),
+    "hyponyms": _Route(answers.hyponyms, schemas.HypernymsQuestion, Hypernyms, "The kinds of a word"),
+}
+"""These take one question or a list of them, and answer those of several requests together."""
 
-# Those of the page: one question each, whose answer is made for the page.
-_VIEWS: tuple[tuple[str, Callable[..., Any], Any, str], ...] = (
-    ("tokens", views.tokens, schemas.Tokens, "A text split into words that the model knows"),
-    ("context", views.in_context, schemas.Looked, "A word in its sentence, and what each context word does"),
-    ("compare", views.compared, schemas.Compared, "Two words, or two words in sentences, side by side"),
-    ("map", views.mapped, schemas.Mapped, "Words laid out on a map"),
-)
+_VIEWS = {
+    "tokens": _Route(
+        views.tokens, schemas.TokensQuestion, views.TokenList, "A text split into words that the model knows"
+    ),
+    "context": _Route(
+        views.in_context,
+        schemas.ContextQuestion,
+        views.InSentence,
+        "A word in its sentence, and what each context word does",
+    ),
+    "compare": _Route(
+        views.compared,
+        schemas.CompareQuestion,
+        views.Compared,
+        "Two words, or two words in sentences, side by side",
+    ),
+    "map": _Route(views.mapped, schemas.MapQuestion, views.Map, "Words laid out on a map"),
+}
+"""What the page asks: one question each."""
+
+
+@dataclass
+class Words(Document):
+    """Words that begin alike."""
+
+    prefix: str
+    words: list[str]
+
+
+@dataclass
+class ModelFacts(Document):
+    """What a model contains, and what else the service has."""
+
+    name: str
+    words: int
+    vector_size: int
+    covariance: str | None
+    encoder: bool
+    window: int
+    counts: bool
+    metrics: list[str]
+    loaded: str
+    models: list[str]
+    corpus: bool
 
 
 def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     """Return all routes."""
     routes = APIRouter(responses=_FAULTS)
-    for path, answer, question, reply, summary in _QUESTIONS:
-        _add_questions(routes, models, limits, path, answer, question, reply, summary)
     threads = ThreadPoolExecutor(2, thread_name_prefix="densvec-views")
-    for path, view, question, summary in _VIEWS:
-        _add_view(routes, models, limits, threads, path, view, question, summary)
 
-    @routes.get("/v1/word", summary="A single word: its prior, its neighbours by each metric, its generality")
-    async def word(
-        word: str, topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
-    ) -> dict[str, Any]:
-        page: dict[str, Any] = await _in_thread(
-            threads, views.word_page, models.get(model), word, topn, limits
-        )
-        return page
+    async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+    for path, posted in _QUESTIONS.items():
+        routes.post(
+            f"/v1/{path}",
+            name=path,
+            summary=posted.summary,
+            description=f"{posted.question.__doc__}\n\nA list of questions is answered by a list.",
+            response_model=posted.reply | list[posted.reply],  # type: ignore[name-defined]
+        )(_questions(models, limits, posted))
+
+    def view(posted: _Route) -> Any:
+        async def route(body: Any, model: str | None = None) -> Response:
+            return _json(await in_thread(posted.answer, models.get(model), body, limits))
+
+        route.__annotations__ = {"body": posted.question, "model": ModelName, "return": Response}
+        return route
+
+    for path, posted in _VIEWS.items():
+        routes.post(
+            f"/v1/{path}",
+            name=path,
+            summary=posted.summary,
+            description=posted.question.__doc__,
+            response_model=posted.reply,
+        )(view(posted))
+
+    @routes.get(
+        "/v1/word",
+        summary="A single word: its prior, its neighbours by each metric, its generality",
+        response_model=views.WordPage,
+    )
+    async def word(word: str, topn: TopN = 10, model: ModelName = None) -> Response:
+        return _json(await in_thread(views.word_page, models.get(model), word, topn, limits))
 
     @routes.get(
         "/v1/senses",
         summary="The senses of a word in the service's corpus",
         description="202 while the corpus is being read: ask again in a second.",
+        response_model=FoundSenses,
+        responses={202: {"model": Reading, "description": "The corpus is being read."}},
     )
     async def senses(word: str, model: ModelName = None) -> Response:
         answer = finder.ask(models.get(model), word)
-        return _json(answer, 202 if answer["state"] == "reading" else 200)
+        return _json(answer, 202 if answer.state == "reading" else 200)
 
-    @routes.get("/v1/words", summary="Words that begin alike, the most frequent first")
-    async def words(
-        prefix: str = "", topn: Annotated[int, Query(ge=0)] = 10, model: ModelName = None
-    ) -> dict[str, Any]:
-        if topn > limits.topn:
-            raise ValueError(
-                f"topn={topn} is more than the {limits.topn:,} words that a question may ask for"
-            )
-        chosen = models.get(model)
-        return {"prefix": prefix, "words": await _in_thread(threads, chosen.words_from, prefix, topn)}
+    @routes.get("/v1/words", summary="Words that begin alike, the most frequent first", response_model=Words)
+    async def words(prefix: str = "", topn: TopN = 10, model: ModelName = None) -> Response:
+        topn = check_topn(topn, limits)
+        return _json(Words(prefix, await in_thread(models.get(model).words_from, prefix, topn)))
 
-    @routes.get("/v1/model", summary="What the model contains")
-    async def described(model: ModelName = None) -> dict[str, Any]:
-        return {**models.get(model).describe(), "models": models.names, "corpus": finder.has_corpus}
+    @routes.get("/v1/model", summary="What the model contains", response_model=ModelFacts)
+    async def described(model: ModelName = None) -> Response:
+        facts = models.get(model).describe()
+        return _json(ModelFacts(**facts, models=models.names, corpus=finder.has_corpus))
 
     @routes.get("/health", summary="Whether the service answers", responses={})
     async def health() -> dict[str, str]:
@@ -125,17 +196,9 @@ def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     return routes
 
 
-def _add_questions(
-    routes: APIRouter,
-    models: Models,
-    limits: Limits,
-    path: str,
-    answer: Callable[..., Any],
-    question: Any,
-    reply: Any,
-    summary: str,
-) -> None:
-    batcher = Batcher(answer, limits, _COSTS.get(path))
+def _questions(models: Models, limits: Limits, posted: _Route) -> Any:
+    """Return what answers one question or a list of them."""
+    batcher = Batcher(posted.answer, limits, posted.cost)
 
     async def route(body: Any, model: str | None = None) -> Response:
         many = isinstance(body, list)
@@ -150,40 +213,9 @@ def _add_questions(
 
     one_or_many: Any = schemas.OneOrMany
     # Older versions of FastAPI take a choice of two for a part of the address unless told that it is the body.
-    body = Annotated[one_or_many[question], Body()]
+    body: Any = Annotated[one_or_many[posted.question], Body()]
     route.__annotations__ = {"body": body, "model": ModelName, "return": Response}
-    routes.add_api_route(
-        f"/v1/{path}",
-        route,
-        methods=["POST"],
-        name=path,
-        summary=summary,
-        description=f"{question.__doc__}\n\nA list of questions is answered by a list.",
-        response_model=reply | list[reply],
-    )
-
-
-def _add_view(
-    routes: APIRouter,
-    models: Models,
-    limits: Limits,
-    threads: ThreadPoolExecutor,
-    path: str,
-    view: Callable[..., Any],
-    question: Any,
-    summary: str,
-) -> None:
-    async def route(body: Any, model: str | None = None) -> Response:
-        return _json(await _in_thread(threads, view, models.get(model), body, limits))
-
-    route.__annotations__ = {"body": question, "model": ModelName, "return": Response}
-    routes.add_api_route(
-        f"/v1/{path}", route, methods=["POST"], name=path, summary=summary, description=question.__doc__
-    )
-
-
-async def _in_thread(threads: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+    return route
 
 
 def _about(error: Exception, i: int) -> Exception:
@@ -193,8 +225,5 @@ def _about(error: Exception, i: int) -> Exception:
 
 
 def _json(document: Any, status: int = 200) -> Response:
-    try:
-        text = _ENCODER.encode(document)
-    except (TypeError, ValueError):  # NumPy's numbers, or some that are not finite: rarely, and slower
-        text = _ENCODER.encode(plain(document))
+    text = encoded(document, separators=(",", ":"))
     return Response(text.encode("utf-8", "surrogatepass"), status, media_type="application/json")

@@ -1,38 +1,35 @@
-"""What requests look like: the arguments of the Python methods, under their names and with their defaults."""
+"""What requests look like: the arguments of the Python methods, under their names and with their defaults.
+
+Answers are the documents of `densvec.answers`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from densvec import answers
+from densvec.answers import Metric
+
 __all__ = [
-    "Compared",
-    "Entails",
-    "EntailsAnswer",
-    "Entropy",
+    "CompareQuestion",
+    "ContextQuestion",
+    "EntailsQuestion",
     "Fault",
-    "Hypernyms",
-    "HypernymsAnswer",
-    "InContext",
-    "Infer",
-    "InferAnswer",
-    "Looked",
-    "Mapped",
-    "Metric",
+    "HypernymsQuestion",
+    "InContextQuestion",
+    "InferQuestion",
+    "MapQuestion",
     "OneOrMany",
-    "Q",
     "Question",
-    "Scored",
-    "Similar",
     "SimilarAnswer",
-    "Substitutes",
-    "SubstitutesAnswer",
-    "Text",
-    "Tokens",
+    "SimilarQuestion",
+    "SubstitutesQuestion",
+    "TokensQuestion",
 ]
 
-Metric = Literal["cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein"]
 Text = str | list[str]
 
 
@@ -42,7 +39,7 @@ class Question(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class Similar(Question):
+class SimilarQuestion(Question):
     """Which words are most like these? As ``wv.most_similar``."""
 
     positive: Text = Field(description="A word or a list of words that the answers should be like.")
@@ -51,7 +48,7 @@ class Similar(Question):
     topn: int = Field(10, ge=0)
 
 
-class InContext(Question):
+class InContextQuestion(Question):
     """A word in its context, as ``wv.infer`` takes it, or a sentence with the word in double brackets."""
 
     word: str | None = Field(None, description="The word; not needed with `position` or `sentence`.")
@@ -62,7 +59,7 @@ class InContext(Question):
     sentence: str | None = Field(None, description="Instead of all of these: 'a ripe [[kiwi]] tastes sweet'.")
 
     @model_validator(mode="after")
-    def _is_complete(self) -> InContext:
+    def _is_complete(self) -> InContextQuestion:
         if self.sentence is not None:
             if self.word is not None or self.context is not None or self.position is not None:
                 raise ValueError("a sentence is enough: leave out word, context and position")
@@ -73,7 +70,7 @@ class InContext(Question):
         return self
 
 
-class Infer(InContext):
+class InferQuestion(InContextQuestion):
     """What does a word mean in its context? As ``wv.infer``; with `topn`, as ``densvec infer``."""
 
     metric: Metric = Field("kl", description="For the nearest words.")
@@ -82,7 +79,7 @@ class Infer(InContext):
     )
 
 
-class Substitutes(InContext):
+class SubstitutesQuestion(InContextQuestion):
     """What could replace a word in its context? As ``wv.substitutes``."""
 
     candidates: list[str] | None = Field(
@@ -93,21 +90,21 @@ class Substitutes(InContext):
     exclude_context: bool = False
 
 
-class Entails(Question):
+class EntailsQuestion(Question):
     """Which of two words is the more general one? As ``wv.direction`` and ``densvec entails``."""
 
     a: str
     b: str
 
 
-class Hypernyms(Question):
+class HypernymsQuestion(Question):
     """What is a word a kind of? As ``wv.hypernyms``."""
 
     word: str
     topn: int = Field(10, ge=0)
 
 
-class Looked(Question):
+class ContextQuestion(Question):
     """A word of a sentence, and which words of its context are switched off."""
 
     tokens: list[str] = Field(description="The words of the sentence, as /v1/tokens gives them.")
@@ -117,14 +114,14 @@ class Looked(Question):
     topn: int = Field(10, ge=0)
 
 
-class Compared(Question):
+class CompareQuestion(Question):
     """Two words, or words in sentences, to be laid side by side."""
 
     a: str = Field(description="A word, or a sentence with a [[word]].")
     b: str = Field(description="The other.")
 
 
-class Mapped(Question):
+class MapQuestion(Question):
     """Words to be laid out on a map."""
 
     words: list[str] = Field([], description="These words; together with `around` and `top`.")
@@ -133,7 +130,7 @@ class Mapped(Question):
     skip: int = Field(0, ge=0, description="How many of the most frequent words to pass over first.")
 
 
-class Tokens(Question):
+class TokensQuestion(Question):
     """A text to be split into words that the model knows."""
 
     text: str
@@ -150,73 +147,12 @@ OneOrMany = Annotated[Annotated[Q, Tag("one")] | Annotated[list[Q], Tag("many")]
 """A question, answered by an object, or a list of them, answered by a list."""
 
 
-class Scored(BaseModel):
-    """A word and its score: larger is better, by every metric."""
-
-    word: str
-    score: float | None
-
-
-class SimilarAnswer(BaseModel):
+@dataclass
+class SimilarAnswer(answers.Similar):
     """The words most like some words."""
 
     positive: list[str]
     negative: list[str]
-    metric: str
-    similar: list[Scored]
-
-
-class Entropy(BaseModel):
-    """Entropies in nats."""
-
-    prior: float | None
-    posterior: float | None
-
-
-class InferAnswer(BaseModel):
-    """The posterior density of a word in its context, and what it says."""
-
-    word: str
-    position: int | None
-    unknown: list[str] = Field(description="Words of the context that the model does not know.")
-    entropy: Entropy
-    kl: float | None = Field(description="KL[posterior‖prior], in nats.")
-    mean: list[float]
-    variance: list[float] = Field(description="One number if spherical.")
-    metric: str | None = None
-    nearest_to_prior: list[Scored] | None = None
-    nearest_to_posterior: list[Scored] | None = None
-    substitutes: list[Scored] | None = None
-
-
-class SubstitutesAnswer(BaseModel):
-    """What could replace a word."""
-
-    word: str
-    position: int | None
-    unknown: list[str]
-    substitutes: list[Scored]
-
-
-class EntailsAnswer(BaseModel):
-    """How the densities of two words compare."""
-
-    a: str
-    b: str
-    kl: float | None
-    reverse_kl: float | None
-    direction: float | None = Field(description="KL[b‖a] − KL[a‖b]: positive if a entails b.")
-    entails: bool
-    cosine: float | None
-    generality: dict[str, float | None]
-
-
-class HypernymsAnswer(BaseModel):
-    """More general, or more specific, words."""
-
-    word: str
-    hypernyms: list[Scored] | None = None
-    hyponyms: list[Scored] | None = None
 
 
 class Fault(BaseModel):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
-from densvec.cli.output import plain, scored
-from densvec.serve.answers import Document
+from densvec import answers
 from densvec.serve.errors import BusyError, NotFoundError
 from densvec.serve.models import Model
 from densvec.text.concordance import Corpus
 
-__all__ = ["SenseFinder"]
+__all__ = ["FoundSenses", "Reading", "SenseFinder"]
 
 _KEPT = 128
 """Words whose senses are kept, those asked for last."""
@@ -20,7 +20,22 @@ _KEPT = 128
 _WAITING = 8
 """Words that may wait for their turn: the corpus is read for one after the other."""
 
-_OCCURRENCES, _WIDTH = 500, 45
+_OCCURRENCES = 500
+
+
+@dataclass
+class Reading(answers.Document):
+    """The corpus is being read for a word."""
+
+    word: str
+    state: str = "reading"
+
+
+@dataclass
+class FoundSenses(answers.SensesOf):
+    """The senses of a word in the service's corpus."""
+
+    state: str = "found"
 
 
 class SenseFinder:
@@ -31,15 +46,15 @@ class SenseFinder:
     >>> finder = SenseFinder([["the", "dog", "and", "the", "cat"], ["a", "dog", "in", "a", "car"]])
     >>> from densvec.serve.models import Models
     >>> model = Models(wv).get()
-    >>> _ = finder.ask(model, "dog")  # {'word': 'dog', 'state': 'reading'}, mostly
+    >>> _ = finder.ask(model, "dog")  # that it is reading, mostly
     >>> finder.wait()
-    >>> finder.ask(model, "dog")["occurrences"]
+    >>> finder.ask(model, "dog").occurrences
     2
     """
 
     def __init__(self, corpus: Corpus | None) -> None:
         self._corpus = corpus
-        self._found: OrderedDict[tuple[str, str, str], Future[Document]] = OrderedDict()
+        self._found: OrderedDict[tuple[str, str, str], Future[FoundSenses]] = OrderedDict()
         self._lock = threading.Lock()
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="densvec-senses")
 
@@ -48,7 +63,7 @@ class SenseFinder:
         """Whether there is a corpus to look into."""
         return self._corpus is not None
 
-    def ask(self, model: Model, word: str) -> Document:
+    def ask(self, model: Model, word: str) -> FoundSenses | Reading:
         """Return the senses of a word, or that they are being looked for: ask again in a second."""
         if self._corpus is None:
             raise NotFoundError(
@@ -65,30 +80,17 @@ class SenseFinder:
                 while len(self._found) > _KEPT:
                     self._found.popitem(last=False)
             self._found.move_to_end(asked)
-        return found.result() if found.done() else {"word": word, "state": "reading"}
+        return found.result() if found.done() else Reading(word)
 
     def wait(self) -> None:
         """Return when nothing is being looked for any more."""
         for found in list(self._found.values()):
             found.exception()
 
-    def _find(self, model: Model, word: str) -> Document:
+    def _find(self, model: Model, word: str) -> FoundSenses:
         assert self._corpus is not None
         try:
-            senses = model.wv.senses(word, self._corpus, _OCCURRENCES, show_progress=False)
+            found = model.wv.senses(word, self._corpus, _OCCURRENCES, show_progress=False)
         except ValueError:  # it does not occur there, which is an answer too
-            return {"word": word, "state": "found", "occurrences": 0, "senses": []}
-        document = {
-            "word": word,
-            "state": "found",
-            "occurrences": len(senses.occurrences),
-            "senses": [
-                {
-                    "share": sense.share,
-                    "nearest": scored(sense.nearest),
-                    "examples": [each.line(_WIDTH).strip() for each in sense.examples],
-                }
-                for sense in senses
-            ],
-        }
-        return plain(document)  # type: ignore[no-any-return]
+            return FoundSenses(word, 0, [])
+        return FoundSenses(**vars(answers.senses(found)))

@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
-from densvec.cli.output import say
+from densvec.answers.messages import route_messages, say
 from densvec.serve.limits import LOCAL_HOSTS, Limits
 
 __all__ = ["Settings", "Supervisor", "listen", "run", "serve", "shared", "url_of"]
@@ -261,9 +261,7 @@ def _send(process: BaseProcess, signum: int) -> None:
 
 def _work(settings: Settings, sock: socket.socket, event: Any) -> None:
     """Serve in a spawned process."""
-    from densvec.cli.program import _route_messages
-
-    _route_messages(verbose=False)
+    route_messages()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         serve(settings, sock, event.set if event is not None else lambda: None)

@@ -1,6 +1,5 @@
 """Every route answers what Python answers."""
 
-import json
 import time
 
 import numpy as np
@@ -10,13 +9,13 @@ from fastapi.testclient import TestClient
 
 from conftest import example_densities
 from densvec import Gaussian
+from densvec.answers import METRICS
+from densvec.answers.messages import check_known
 from densvec.cli import main
 from densvec.cli.program import COMMANDS
-from densvec.cli.words import METRICS, check_known
 from densvec.datasets import toy_language
 from densvec.serve import app
 from densvec.serve.models import Models
-from densvec.serve.routes import _json
 from densvec.serve.senses import SenseFinder
 
 SENTENCE = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
@@ -316,7 +315,9 @@ def test_senses_are_found_in_the_background(wv):
         )
         near = [[each["word"] for each in sense["nearest"]] for sense in found["senses"]]
         assert near == [[word for word, _ in each.nearest] for each in expected]
-        assert all("kiwi" in line for sense in found["senses"] for line in sense["examples"])
+        examples = [example for sense in found["senses"] for example in sense["examples"]]
+        assert all(example["tokens"][example["position"]] == "kiwi" for example in examples)
+        assert all("  kiwi  " in f"{example['line']}  " for example in examples)
         assert asked.get("/v1/senses", params={"word": "unheard"}).status_code == 404
 
 
@@ -325,7 +326,8 @@ def test_a_word_that_does_not_occur_has_no_senses(wv):
     model = Models(wv).get()
     finder.ask(model, "kiwi")
     finder.wait()
-    assert finder.ask(model, "kiwi") == {"word": "kiwi", "state": "found", "occurrences": 0, "senses": []}
+    nothing = {"word": "kiwi", "occurrences": 0, "senses": [], "state": "found"}
+    assert finder.ask(model, "kiwi").to_dict() == nothing
 
 
 def test_without_a_corpus_there_are_no_senses(client):
@@ -364,8 +366,3 @@ def test_map(client, wv):
         *(word for word, _ in wv.most_similar("kiwi", topn=9)),
     ]
     assert ask(client, "map", {"words": ["kiwi"], "top": 0})["words"][0]["word"] == "kiwi"
-
-
-def test_numbers_that_json_has_no_word_for_are_null():
-    document = {"kl": float("inf"), "counts": np.arange(2), "mean": [0.5, float("nan")]}
-    assert json.loads(_json(document).body) == {"kl": None, "counts": [0, 1], "mean": [0.5, None]}

@@ -1,0 +1,217 @@
+"""Answers about a word in its sentence: what it means there, and what could replace it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from densvec.answers.documents import Document, Scored, scored
+from densvec.answers.messages import UsageError
+from densvec.answers.tables import Table, columns
+from densvec.answers.words import ranked
+
+if TYPE_CHECKING:
+    from densvec.gaussian import Gaussian
+    from densvec.keyed import KeyedDensities
+
+__all__ = [
+    "Entropy",
+    "InContext",
+    "Inferred",
+    "Substitutes",
+    "best_substitutes",
+    "infer",
+    "parse_marked",
+    "substitutes",
+]
+
+_MARK = re.compile(r"\[\[(.*?)\]\]")
+
+Asked = tuple[str, Sequence[str], int | None]
+"""A word, its context or sentence, and where it stands in that, as ``wv.infer_posteriors`` takes them."""
+
+
+def parse_marked(text: str, *, lower: bool = False) -> tuple[str, list[str], int]:
+    """Return the marked word of a sentence, the sentence's words, and where it stands among them.
+
+    Examples
+    --------
+    >>> parse_marked("a ripe [[kiwi]] tastes sweet")
+    ('kiwi', ['a', 'ripe', 'kiwi', 'tastes', 'sweet'], 2)
+    """
+    marks = list(_MARK.finditer(text))
+    if len(marks) != 1 or not marks[0][1].strip():
+        found = {0: "no word is", 1: "an empty word is"}.get(len(marks), f"{len(marks)} words are")
+        raise UsageError(
+            f"{found} marked in {text!r}: put one word in double brackets, as in 'a ripe [[kiwi]]'"
+        )
+    mark = marks[0]
+    before, word, after = text[: mark.start()].split(), mark[1].strip(), text[mark.end() :].split()
+    tokens = [token.lower() if lower else token for token in (*before, word, *after)]
+    return tokens[len(before)], tokens, len(before)
+
+
+@dataclass
+class InContext(Document):
+    """A word in its context."""
+
+    word: str
+    position: int | None
+    unknown: list[str] = field(metadata={"description": "Words of the context that the model does not know."})
+
+
+@dataclass
+class Entropy(Document):
+    """Entropies in nats."""
+
+    prior: float | None
+    posterior: float | None
+
+
+@dataclass
+class Inferred(InContext):
+    """The posterior density of a word in its context, and what it says."""
+
+    entropy: Entropy
+    kl: float | None = field(metadata={"description": "KL[posterior‖prior], in nats."})
+    mean: list[float]
+    variance: list[float] = field(metadata={"description": "One number if spherical."})
+    metric: str | None = None
+    nearest_to_prior: list[Scored] | None = None
+    nearest_to_posterior: list[Scored] | None = None
+    substitutes: list[Scored] | None = None
+
+    def table(self) -> Table:
+        """Return the rows of the three lists."""
+        rows = [
+            (name, rank, each.word, each.score)
+            for name in ("nearest_to_prior", "nearest_to_posterior", "substitutes")
+            for rank, each in enumerate(getattr(self, name) or (), 1)
+        ]
+        return Table(("list", "rank", "answer", "score"), rows)
+
+    def __str__(self) -> str:
+        before, after = self.entropy.prior or 0.0, self.entropy.posterior or 0.0
+        rows = [[f"prior, by {self.metric}", "", "posterior (in context)", "", "substitutes", ""]]
+        for line in zip_longest(
+            self.nearest_to_prior or (), self.nearest_to_posterior or (), self.substitutes or ()
+        ):
+            rows.append([cell for each in line for cell in _cells(each)])
+        return (
+            f"entropy of {self.word}: {before:.2f} before, {after:.2f} in context "
+            f"({after - before:+.2f} nats); KL[posterior‖prior] = {self.kl:.2f}\n\n"
+            + columns(rows, right=[1, 3, 5], indent="  ")
+        )
+
+
+def _cells(found: Scored | None) -> tuple[str, str]:
+    return ("", "") if found is None else (found.word, f"{found.score:.3f}")
+
+
+@dataclass
+class Substitutes(InContext):
+    """What could replace a word."""
+
+    substitutes: list[Scored]
+
+    def table(self) -> Table:
+        """Return the words and their scores."""
+        return ranked("substitute", self.substitutes)
+
+
+def infer(wv: KeyedDensities, asked: Sequence[Asked], metric: str = "kl", topn: int = 0) -> list[Inferred]:
+    """Return what each word means in its context; with `topn`, also the nearest words and the substitutes.
+
+    Examples
+    --------
+    >>> [found] = infer(wv, [parse_marked("the [[dog]] and the cat")], topn=1)
+    >>> found.unknown, found.nearest_to_posterior
+    (['the', 'and'], [Scored(word='dog', score=-0.5703...)])
+    """
+    words = [word for word, _, _ in asked]
+    posteriors, priors = wv.infer_posteriors(asked), wv.density(words)
+    lists: list[dict[str, Any]] = [{} for _ in asked]
+    if topn:
+        before = wv.most_similar_batch(words, topn, metric=metric)
+        after = wv.most_similar_batch(posteriors, topn, metric=metric)
+        instead = best_substitutes(wv, words, posteriors, [tokens for _, tokens, _ in asked], topn, True)
+        lists = [
+            {"metric": metric, "nearest_to_prior": a, "nearest_to_posterior": b, "substitutes": c}
+            for a, b, c in zip(map(scored, before), map(scored, after), map(scored, instead), strict=True)
+        ]
+    figures = zip(
+        priors.entropy().tolist(),
+        posteriors.entropy().tolist(),
+        posteriors.kl(priors).tolist(),
+        posteriors.mean.tolist(),
+        posteriors.variance.tolist(),
+        strict=True,
+    )
+    return [
+        Inferred(*_about(wv, one), Entropy(prior, posterior), kl, mean, variance, **more)
+        for one, (prior, posterior, kl, mean, variance), more in zip(asked, figures, lists, strict=True)
+    ]
+
+
+def substitutes(
+    wv: KeyedDensities,
+    asked: Sequence[Asked],
+    candidates: Sequence[str] | None = None,
+    topn: int = 10,
+    exclude_inflections: bool = False,
+    exclude_context: bool = False,
+    **options: Any,
+) -> list[Substitutes]:
+    """Return what could replace each word in its context; among all words, in one pass over them.
+
+    Examples
+    --------
+    >>> substitutes(wv, [parse_marked("the [[dog]] and the cat")], topn=1)[0].substitutes
+    [Scored(word='cat', score=...)]
+    """
+    if candidates is None:
+        words, contexts = [word for word, _, _ in asked], [tokens for _, tokens, _ in asked]
+        taken = contexts if exclude_context else [()] * len(asked)
+        posteriors = wv.infer_posteriors(asked)
+        lists = best_substitutes(wv, words, posteriors, taken, topn, exclude_inflections, **options)
+    else:
+        lists = [
+            wv.substitutes(
+                word,
+                tokens,
+                candidates,
+                topn,
+                exclude_inflections,
+                position=position,
+                exclude_context=exclude_context,
+                **options,
+            )
+            for word, tokens, position in asked
+        ]
+    return [Substitutes(*_about(wv, one), scored(found)) for one, found in zip(asked, lists, strict=True)]
+
+
+def best_substitutes(
+    wv: KeyedDensities,
+    words: Sequence[str],
+    posteriors: Gaussian,
+    taken: Sequence[Collection[str]],
+    topn: int,
+    exclude_inflections: bool,
+    **options: Any,
+) -> list[list[tuple[Any, float]]]:
+    """Return what ``wv.substitutes`` returns, of words whose posteriors are known, in one pass over all words."""
+    return wv._substitutes(
+        words, posteriors, [set(some) for some in taken], topn, exclude_inflections, **options
+    )
+
+
+def _about(wv: KeyedDensities, asked: Asked) -> tuple[str, int | None, list[str]]:
+    """Return the fields of `InContext`."""
+    word, tokens, position = asked
+    known = wv.key_to_index
+    unknown = (token for i, token in enumerate(tokens) if i != position and token not in known)
+    return word, position, list(dict.fromkeys(unknown))

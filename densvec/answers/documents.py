@@ -1,0 +1,84 @@
+"""What all answers have in common: their fields are their JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar
+
+from densvec.answers.tables import Table
+
+__all__ = ["Document", "Scored", "encoded", "scored"]
+
+
+class Document:
+    """An answer, or a part of one. Fields that are None by default are left out of its JSON while they are None."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}  # the schema is all there is
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        pairs = ((each, getattr(self, each.name)) for each in fields(self))  # type: ignore[arg-type]
+        return {each.name: value for each, value in pairs if value is not None or each.default is MISSING}
+
+    def parts(self) -> Sequence[Document]:
+        """Return the documents that are printed as JSON, one on each line: by default the answer itself."""
+        return [self]
+
+    def table(self) -> Table:
+        """Return the answer as rows: by default one, of its fields."""
+        found = self.to_dict()
+        return Table(list(found), [list(found.values())])
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+
+@dataclass
+class Scored(Document):
+    """A word and its score: larger is better, by every metric."""
+
+    word: str
+    score: float | None
+
+
+def scored(found: Iterable[tuple[Any, float]]) -> list[Scored]:
+    """Return words and scores as parts of a document."""
+    return [Scored(str(word), float(score)) for word, score in found]
+
+
+def encoded(document: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:
+    """Return a document as JSON; numbers that JSON has no name for become null.
+
+    Examples
+    --------
+    >>> encoded({"kl": float("inf"), "nearest": scored([("owl", 0.5)])})
+    '{"kl": null, "nearest": [{"word": "owl", "score": 0.5}]}'
+    """
+    options: dict[str, Any] = {"ensure_ascii": ascii_only, "allow_nan": False, "separators": separators}
+    try:
+        return json.dumps(document, default=_plain, **options)
+    except (
+        TypeError,
+        ValueError,
+    ):  # keys that are no strings, or numbers that are not finite: rarely, and slower
+        return json.dumps(_finite(document), **options)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has no form for as something that it has: documents, and NumPy's scalars and arrays."""
+    return value.to_dict() if isinstance(value, Document) else value.tolist()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Document):
+        value = value.to_dict()
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _finite(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
