@@ -23,7 +23,7 @@ from densvec.model.parameters import (
     rates_of,
     whole,
 )
-from densvec.model.state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.reading import Reading
 from densvec.training.backend import Backend
 from densvec.training.choice import check_backend, choose_backend, make_backend
@@ -169,7 +169,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     @names_checked
     def __init__(
         self,
-        sentences: Corpus | None = None,
+        sentences: Sentences | None = None,
         corpus_file: CorpusFile | None = None,
         vector_size: int = 100,
         alpha: float = 0.025,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text.concordance import Occurrence, occurrences
 from densvec.text.pieces import corpus_names, corpus_paths
 from densvec.text.raw import RawText
 from densvec.text.source import TextCorpus, log_replaced, source_opener
@@ -311,6 +312,3 @@ def _check_iterable(sentences: object, passes: int) -> None:
             f"a {type(sentences).__name__} can only be read once, but training needs {passes} passes over "
             "the corpus: use a list, or an object whose __iter__ starts again"
         )
-
-
-from densvec.text.concordance import Occurrence, occurrences  # noqa: E402 - it reads the corpora above

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from random import Random
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from densvec.files.streams import open_for_writing
+from densvec.text.concordance import Occurrence
 from densvec.types import PathLike
 
-__all__ = ["Occurrence", "ToyLanguage", "toy_language"]
+__all__ = ["AnnotatedOccurrence", "ToyLanguage", "toy_language"]
 
 T = TypeVar("T")
 
@@ -152,11 +153,10 @@ _NAMED_BY_CLASS, _NAMED_BY_KINGDOM = 0.2, 0.08
 _RARE_NAMES = {"herb": 0.04, "gear": 0.04, "landform": 0.04, "artefact": 0.02, "place": 0.02}
 
 
-class Occurrence(NamedTuple):
-    """A word in a sentence, ``sentence[position]``, and the sense it has there, named by its class."""
+@dataclass(frozen=True)
+class AnnotatedOccurrence(Occurrence):
+    """An occurrence, and the sense that the word has there, named by its class."""
 
-    sentence: list[str]
-    position: int
     sense: str
 
 
@@ -206,10 +206,10 @@ class ToyLanguage:
     def __len__(self) -> int:
         return self.n_sentences
 
-    def __iter__(self) -> Iterator[list[str]]:
-        return (occurrence.sentence for occurrence in self.annotated())
+    def __iter__(self) -> Iterator[Sequence[str]]:
+        return (occurrence.tokens for occurrence in self.annotated())
 
-    def annotated(self) -> Iterator[Occurrence]:
+    def annotated(self) -> Iterator[AnnotatedOccurrence]:
         """Iterate over the sentences, each with the position of its subject and the subject's sense."""
         rng = Random(f"sentences {self.seed}")
         for _ in range(self.n_sentences):
@@ -239,7 +239,7 @@ class ToyLanguage:
             pairs[thing.of_class, thing.kingdom] = None
         return list(pairs)
 
-    def occurrences(self, word: str, n: int, seed: int = 0) -> list[Occurrence]:
+    def occurrences(self, word: str, n: int, seed: int = 0) -> list[AnnotatedOccurrence]:
         """Return sentences about a word with two senses that are not part of the corpus.
 
         Parameters
@@ -274,7 +274,7 @@ def _subject(rng: Random, thing: _Thing) -> str:
     return thing.of_class if level < by_kingdom + by_class else thing.name
 
 
-def _sentence(rng: Random, thing: _Thing, subject: str) -> Occurrence:
+def _sentence(rng: Random, thing: _Thing, subject: str) -> AnnotatedOccurrence:
     """Draw a sentence about a thing that goes by the name `subject`."""
     form = _pick(rng, _SENTENCES)
     names = {"S": subject, "H": thing.kingdom if subject == thing.of_class else thing.of_class}
@@ -288,7 +288,7 @@ def _sentence(rng: Random, thing: _Thing, subject: str) -> Occurrence:
         if sentence and sentence[-1] == "a" and word[0] in "aeiou":
             sentence[-1] = "an"
         sentence.append(word)
-    return Occurrence(sentence, form.index("S"), thing.of_class)
+    return AnnotatedOccurrence(sentence, form.index("S"), thing.of_class)
 
 
 def _pick(rng: Random, items: list[T]) -> T:

@@ -20,7 +20,7 @@ from densvec.model.parameters import (
     ns_exponent,
     whole,
 )
-from densvec.model.state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
 from densvec.training.native import SkipGramBackend
@@ -90,7 +90,7 @@ class SkipGram(DensityModel, SkipGramParameters):
     @names_checked
     def __init__(
         self,
-        sentences: Corpus | None = None,
+        sentences: Sentences | None = None,
         corpus_file: CorpusFile | None = None,
         vector_size: int = 100,
         alpha: float = 0.025,

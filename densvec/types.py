@@ -18,6 +18,7 @@ __all__ = [
     "Indices",
     "Integers",
     "PathLike",
+    "Sentences",
     "Source",
     "TrimRule",
 ]
@@ -34,11 +35,14 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 #: A path, local or remote, or an open file that supports seek(0).
 Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
 
-#: What models train on: an iterable of token lists, read once for the vocabulary and once in each epoch.
-Corpus: TypeAlias = Iterable[Any]
+#: Token lists. Training reads them once for the vocabulary and once in each epoch.
+Sentences: TypeAlias = Iterable[Any]
 
-#: Text files with one sentence per line: a file, a directory, a pattern like "texts/*.gz", a URI, or a list of these.
+#: Text files: a file, a directory, a pattern like "texts/*.gz", a URI, or a list of these.
 CorpusFile: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+
+#: A text to look something up in: files or token lists. `densvec.text.concordance.sentences_of` reads it.
+Corpus: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Sequence[str]]"
 
 #: Called with a word, its count and the least count; answers one of the rules of `densvec.text.trimming`.
 TrimRule: TypeAlias = Callable[[Any, int, int], int]

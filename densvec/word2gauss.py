@@ -22,7 +22,7 @@ from densvec.model.parameters import (
     rates_of,
     whole,
 )
-from densvec.model.state import Corpus, CorpusFile, TrimRule
+from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
 from densvec.training.native import Word2GaussBackend, check_energy
@@ -129,7 +129,7 @@ class Word2Gauss(DensityModel, Word2GaussParameters):
     @names_checked
     def __init__(
         self,
-        sentences: Corpus | None = None,
+        sentences: Sentences | None = None,
         corpus_file: CorpusFile | None = None,
         vector_size: int = 100,
         alpha: float = 0.025,

@@ -88,10 +88,10 @@ def show_toy_language(sentences: int, out: Path) -> None:
     wv = train(BayesianSkipGram(**TOY_SETTINGS, workers=1), corpus).wv
 
     fruit, bird = (
-        next(o for o in corpus.occurrences("kiwi", 50) if o.sense == sense and len(o.sentence) > 7)
+        next(o for o in corpus.occurrences("kiwi", 50) if o.sense == sense and len(o.tokens) > 7)
         for sense in ("fruit", "bird")
     )
-    places = [(o.sentence, o.position) for o in (fruit, bird)]
+    places = [(o.tokens, o.position) for o in (fruit, bird)]
     things = list(dict.fromkeys(itertools.chain.from_iterable(corpus.hypernyms)))  # no verbs, no adjectives
     show_contexts(wv, "kiwi", places, wv.index_to_key, substitutes=things)
     show_hypernyms(wv, corpus)

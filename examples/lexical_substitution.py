@@ -23,7 +23,7 @@ for word in ("kiwi", "jaguar", "mint"):
     for sense in corpus.senses[word]:
         occurrence = next(o for o in corpus.occurrences(word, 50) if o.sense == sense)
         ranking = model.wv.substitutes(
-            word, occurrence.sentence, candidates, topn=4, position=occurrence.position
+            word, occurrence.tokens, candidates, topn=4, position=occurrence.position
         )
         shown = ", ".join(f"{substitute} {score:.1f}" for substitute, score in ranking)
-        print(f"  {' '.join(occurrence.sentence):48} {shown}")
+        print(f"  {' '.join(occurrence.tokens):48} {shown}")

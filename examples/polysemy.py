@@ -25,7 +25,7 @@ print(f"{'word':8} {'senses':26} {'right':>6}   from its prior alone")
 shares = []
 for word, senses in corpus.senses.items():
     occurrences = corpus.occurrences(word, 100)
-    posteriors = wv.infer_posteriors([(word, o.sentence, o.position) for o in occurrences])  # a batch of 100
+    posteriors = wv.infer_posteriors([(word, o.tokens, o.position) for o in occurrences])  # a batch of 100
     names = list(senses)
     said = [wv.density([w for w in words if w in wv]) for words in senses.values()]  # the words of each sense
     # Mean divergence of each posterior from the words of each sense: (occurrences, senses).

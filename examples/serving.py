@@ -50,7 +50,7 @@ def main() -> None:
         path = str(Path(directory) / "kiwi.dv")
         model = BayesianSkipGram(corpus, vector_size=20, sample=0.01, alpha=0.05, epochs=20, workers=1)
         model.wv.save(path)  # densities and encoder, without the training state
-        requests = [("kiwi", o.sentence, o.position) for o in corpus.occurrences("kiwi", 2000)]
+        requests = [("kiwi", o.tokens, o.position) for o in corpus.occurrences("kiwi", 2000)]
         # Spawned processes inherit nothing: whatever they know, they have from the file.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(args.processes, context, initializer=start, initargs=(path,)) as pool:

@@ -55,7 +55,8 @@ def test_has_several_words_of_two_senses(language):
 def test_senses_show_in_the_sentences(language):
     """An ambiguous subject is surrounded by words of the sense it is said to have and by none of the other."""
     seen = Counter()
-    for sentence, position, sense in language.annotated():
+    for each in language.annotated():
+        sentence, position, sense = each.tokens, each.position, each.sense
         word = sentence[position]
         if word in language.senses:
             seen[word, sense] += 1
@@ -98,9 +99,8 @@ def test_held_out_occurrences(language):
     assert held_out == language.occurrences("kiwi", 200)
     assert held_out != language.occurrences("kiwi", 200, seed=1)
     assert {occurrence.sense for occurrence in held_out} == {"bird", "fruit"}
-    for sentence, position, _ in held_out:
-        assert sentence[position] == "kiwi"
-    assert not all(tuple(sentence) in corpus for sentence, _, _ in held_out)
+    assert {occurrence.word for occurrence in held_out} == {"kiwi"}
+    assert not all(tuple(occurrence.tokens) in corpus for occurrence in held_out)
     with pytest.raises(KeyError, match="kakapo"):
         language.occurrences("kakapo", 1)
 

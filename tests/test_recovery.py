@@ -25,7 +25,7 @@ def share_of_senses_found(language, wv):
     right = []
     for word, senses in language.senses.items():
         for occurrence in language.occurrences(word, 40):
-            posterior = wv.infer(occurrence.sentence, position=occurrence.position)
+            posterior = wv.infer(occurrence.tokens, position=occurrence.position)
             distance = {sense: posterior.kl(wv.density(words)).mean() for sense, words in senses.items()}
             right.append(min(distance, key=distance.get) == occurrence.sense)
     return np.mean(right)

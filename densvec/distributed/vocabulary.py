@@ -26,7 +26,7 @@ from densvec.text._words import WordCounter
 from densvec.text.pieces import Piece, deal, pieces_of
 from densvec.text.trimming import keeps
 from densvec.text.vocabulary import RawVocabulary, count_words
-from densvec.types import Corpus, CorpusFile, TrimRule
+from densvec.types import CorpusFile, Sentences, TrimRule
 
 #: Words in UTF-8 one after another, their lengths, their counts, and where they appear first.
 Packed: TypeAlias = tuple[bytes, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
@@ -121,7 +121,7 @@ class SharedVocabulary(RawVocabulary):
 
 def count_together(
     group: Group,
-    sentences: Corpus | None = None,
+    sentences: Sentences | None = None,
     corpus_file: CorpusFile | None = None,
     *,
     progress_per: int = 10_000,
@@ -166,7 +166,7 @@ def count_together(
     return raw
 
 
-def check_shares(group: Group, sentences: Corpus) -> None:
+def check_shares(group: Group, sentences: Sentences) -> None:
     """Raise ValueError on all ranks if two of them were given the same sentences."""
     digest = None
     if not isinstance(sentences, Iterator):  # reading from one would take sentences away
@@ -239,7 +239,7 @@ def _count_pieces(
 
 
 def _count_share(
-    sentences: Corpus,
+    sentences: Sentences,
     rank: int,
     progress_per: int,
     max_vocab_size: int | None,

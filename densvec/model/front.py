@@ -8,7 +8,7 @@ from typing import Any
 
 from densvec.model.documentation import fill_in_parameters
 from densvec.model.saving import Saving
-from densvec.model.state import Corpus
+from densvec.model.state import Sentences
 from densvec.model.training import Training
 from densvec.model.vocabulary import VocabularyBuilding, check_sources
 
@@ -79,7 +79,7 @@ class DensityModel(VocabularyBuilding, Training, Saving):
 
     def score(
         self,
-        sentences: Corpus,
+        sentences: Sentences,
         total_sentences: int = 1_000_000,
         chunksize: int = 100,
         queue_factor: int = 2,

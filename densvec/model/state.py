@@ -26,9 +26,9 @@ from densvec.training.backend import Backend
 from densvec.training.lock import OwnLock
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run
-from densvec.types import Array, Corpus, CorpusFile, TrimRule
+from densvec.types import Array, CorpusFile, Sentences, TrimRule
 
-__all__ = ["COUNTERS", "Corpus", "CorpusFile", "ModelState", "TrimRule", "alone"]
+__all__ = ["COUNTERS", "CorpusFile", "ModelState", "Sentences", "TrimRule", "alone"]
 
 
 logger = logging.getLogger(__name__)
@@ -113,12 +113,12 @@ class ModelState(SharedParameters, Lifecycle):
     # What its parts share.
 
     @property
-    def _corpus(self) -> tuple[Corpus | None, CorpusFile | None]:
+    def _corpus(self) -> tuple[Sentences | None, CorpusFile | None]:
         """The corpus: token lists, or a file."""
         return self._sources
 
     @_corpus.setter
-    def _corpus(self, sources: tuple[Corpus | None, CorpusFile | None]) -> None:
+    def _corpus(self, sources: tuple[Sentences | None, CorpusFile | None]) -> None:
         self._sources = sources
         path = sources[1]
         # What a file of the model says about its corpus: the path, and what the file there is like.

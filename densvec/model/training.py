@@ -14,7 +14,7 @@ from densvec.checks import check_number, check_whole, is_finite
 from densvec.distributed.group import Group
 from densvec.files.schema import LARGEST
 from densvec.model.layout import STATE, writable
-from densvec.model.state import Corpus, CorpusFile, ModelState, alone
+from densvec.model.state import CorpusFile, ModelState, Sentences, alone
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
@@ -39,7 +39,7 @@ class Training(ModelState):
     @alone
     def train(
         self,
-        corpus_iterable: Corpus | None = None,
+        corpus_iterable: Sentences | None = None,
         corpus_file: CorpusFile | None = None,
         total_examples: int | None = None,
         total_words: int | None = None,
@@ -147,7 +147,9 @@ class Training(ModelState):
 
     # Which epochs to train
 
-    def _own_run(self, sentences: Corpus | None, corpus_file: CorpusFile | None, given: bool) -> Run | None:
+    def _own_run(
+        self, sentences: Sentences | None, corpus_file: CorpusFile | None, given: bool
+    ) -> Run | None:
         """Return what is left of the model's own epochs, or None if nothing is."""
         run = self._run
         if run is None:
@@ -173,7 +175,7 @@ class Training(ModelState):
 
     def _further_run(
         self,
-        sentences: Corpus | None,
+        sentences: Sentences | None,
         corpus_file: CorpusFile | None,
         total_examples: int | None,
         total_words: int | None,

@@ -12,7 +12,7 @@ import numpy as np
 from densvec.checks import check_whole
 from densvec.corpora import as_files, check_corpus
 from densvec.files.schema import LARGEST
-from densvec.model.state import Corpus, CorpusFile, ModelState, TrimRule, alone
+from densvec.model.state import CorpusFile, ModelState, Sentences, TrimRule, alone
 from densvec.text.pieces import corpus_paths
 from densvec.text.thinning import auto_sample, keep_probabilities
 from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 WORD_BYTES = 200
 
 
-def check_sources(sentences: Corpus | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
+def check_sources(sentences: Sentences | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
     """Raise TypeError unless there is exactly one corpus, which can be read this many times."""
     check_corpus(sentences, corpus_file, passes)
     for path in () if corpus_file is None else corpus_paths(corpus_file):
@@ -43,7 +43,7 @@ class VocabularyBuilding(ModelState):
     @alone
     def build_vocab(
         self,
-        corpus_iterable: Corpus | None = None,
+        corpus_iterable: Sentences | None = None,
         corpus_file: CorpusFile | None = None,
         update: bool = False,
         progress_per: int = 10_000,
@@ -137,7 +137,7 @@ class VocabularyBuilding(ModelState):
     @alone
     def scan_vocab(
         self,
-        corpus_iterable: Corpus | None = None,
+        corpus_iterable: Sentences | None = None,
         corpus_file: CorpusFile | None = None,
         progress_per: int = 10_000,
         workers: int | None = None,

@@ -8,7 +8,8 @@ import numpy as np
 
 from densvec.keyed.lookup import Lookup
 from densvec.questions.senses import density_of_all
-from densvec.text.concordance import Corpus, occurrences
+from densvec.text.concordance import occurrences
+from densvec.types import Corpus
 
 if TYPE_CHECKING:
     from densvec.questions.comparison import WordComparison

@@ -14,8 +14,8 @@ from densvec.keyed.search import Found
 from densvec.questions.neighbourhood import nearness
 from densvec.questions.sense_count import Usual, induce
 from densvec.questions.surroundings import Surroundings
-from densvec.text.concordance import Corpus, Occurrence, sample_occurrences
-from densvec.types import Floats, Integers
+from densvec.text.concordance import Occurrence, sample_occurrences
+from densvec.types import Corpus, Floats, Integers
 
 __all__ = [
     "Sense",

@@ -13,7 +13,8 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +24,13 @@ from densvec.files import persistence
 from densvec.files.atomic import atomic_write
 from densvec.gaussian import Gaussian
 from densvec.keyed.ranking import best
-from densvec.types import Integers
+from densvec.text.concordance import Occurrence, sentences_of
+from densvec.types import Corpus, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["Occurrence", "Occurrences", "content_words", "index_occurrences"]
+__all__ = ["Found", "Occurrences", "content_words", "index_occurrences"]
 
 _PLAN = "occurrences.json"
 _PART = re.compile(r"occurrences-(\d{5,})\.dv")
@@ -37,19 +39,11 @@ _SENTENCES_AT_ONCE = 2048
 """Sentences whose posteriors are inferred together."""
 
 
-class Occurrence(NamedTuple):
-    """A word in a sentence."""
+@dataclass(frozen=True)
+class Found(Occurrence):
+    """An occurrence that was found."""
 
-    word: str
-    tokens: list[str]  # the sentence
-    position: int  # of the word among them
     score: float  # minus the distance from what was asked
-
-    @property
-    def text(self) -> str:
-        """The sentence with the word in brackets."""
-        marked = [f"[[{t}]]" if i == self.position else t for i, t in enumerate(self.tokens)]
-        return " ".join(marked)
 
 
 def content_words(wv: KeyedDensities, max_share: float = 1e-3) -> list[str]:
@@ -69,7 +63,7 @@ def content_words(wv: KeyedDensities, max_share: float = 1e-3) -> list[str]:
 
 def index_occurrences(
     wv: KeyedDensities,
-    sentences: Iterable[Sequence[str]] | str | os.PathLike[str],
+    sentences: Corpus,
     folder: str | os.PathLike[str],
     words: Collection[str] | None = None,
     *,
@@ -85,8 +79,8 @@ def index_occurrences(
     ----------
     wv : KeyedDensities
         Words and their encoder.
-    sentences : iterable of lists of str, or path
-        The corpus, in the same order every time.
+    sentences : path, list of paths, or iterable of token lists
+        The corpus, as :func:`densvec.text.concordance.sentences_of` reads it, in the same order every time.
     folder : str or PathLike
         Where to write; created if necessary.
     words : collection of str, optional
@@ -114,10 +108,6 @@ def index_occurrences(
         raise KeyError(f"unknown words cannot be indexed: {', '.join(unknown[:5])}")
     if not chosen:
         raise ValueError("no words to index: give some, or raise max_share")
-    if isinstance(sentences, (str, os.PathLike)):
-        from densvec.corpora import PathLineSentences
-
-        sentences = PathLineSentences(sentences)
     folder = os.fspath(folder)
     os.makedirs(folder, exist_ok=True)
     plan = {"format": "densvec occurrences", "version": 1, "model": _fingerprint(wv), "dtype": dtype}
@@ -128,7 +118,7 @@ def index_occurrences(
     for path in parts:
         header = persistence.read(path, only=())[1]
         done, occurrences = header["sentences_so_far"], occurrences + header["occurrences"]
-    rest = itertools.islice(iter(sentences), done, None)
+    rest = itertools.islice(sentences_of(sentences), done, None)
     for number, part in enumerate(_gathered(wv, rest, set(chosen), part_size), start=len(parts)):
         done, occurrences = done + part.read, occurrences + len(part.words)
         header = {"class": "Occurrences", "sentences_so_far": done, "occurrences": len(part.words)}
@@ -175,7 +165,7 @@ class Occurrences:
 
     def where(
         self, density: Gaussian, word: str | None = None, topn: int = 10, *, metric: str = "kl"
-    ) -> list[Occurrence]:
+    ) -> list[Found]:
         """Find the occurrences whose posteriors are nearest to a density, such as the posterior of another one.
 
         Parameters
@@ -216,7 +206,7 @@ class Occurrences:
         means = np.concatenate([batch.mean for batch in batches])
         return places, Gaussian(means, np.concatenate([batch.variance for batch in batches]))
 
-    def occurrence(self, place: tuple[int, int], score: float = 0.0) -> Occurrence:
+    def occurrence(self, place: tuple[int, int], score: float = 0.0) -> Found:
         """Return the occurrence at one of the places that :meth:`densities` returns."""
         return self._occurrence(score, *place)
 
@@ -232,14 +222,13 @@ class Occurrences:
                 )
                 yield number, (rows, Gaussian(means, np.exp(log_variances)))
 
-    def _occurrence(self, score: float, number: int, row: int) -> Occurrence:
+    def _occurrence(self, score: float, number: int, row: int) -> Found:
         tensors, _ = self._parts[number]
         sentence = int(tensors["sentence"][row])
         ends = tensors["vocabulary.offsets"]
         data = tensors["vocabulary.bytes"][int(ends[sentence]) : int(ends[sentence + 1]) - 1]
         tokens = bytes(data).decode("utf-8", "surrogatepass").split(" ")
-        word = self.wv.index_to_key[int(tensors["words"][row])]
-        return Occurrence(word, tokens, int(tensors["position"][row]), score)
+        return Found(tokens, int(tensors["position"][row]), score)
 
 
 class _Part:

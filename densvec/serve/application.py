@@ -19,7 +19,7 @@ from densvec.serve.errors import FAULTS_OF_THE_REQUEST, BusyError, document_of, 
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
-from densvec.text.concordance import Corpus
+from densvec.types import Corpus
 
 __all__ = ["app"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from densvec import answers
 from densvec.serve.errors import BusyError, NotFoundError
 from densvec.serve.models import Model
-from densvec.text.concordance import Corpus
+from densvec.types import Corpus
 
 __all__ = ["FoundSenses", "Reading", "SenseFinder"]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
-__all__ = ["Corpus", "Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
+from densvec.text.pieces import corpus_paths, is_files
+from densvec.text.raw import RawText
+from densvec.types import Corpus
 
-Corpus = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Sequence[str]]
-"""A file with one sentence per line, several such files, or an iterable of token lists."""
+__all__ = ["Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,10 @@ class Occurrence:
 
     Examples
     --------
-    >>> print(Occurrence(["a", "ripe", "kiwi", "tastes", "sweet"], 2).line(10))
+    >>> kiwi = Occurrence(["a", "ripe", "kiwi", "tastes", "sweet"], 2)
+    >>> kiwi.text
+    'a ripe [[kiwi]] tastes sweet'
+    >>> print(kiwi.line(10))
         a ripe  kiwi  tastes swe
     """
 
@@ -40,6 +43,11 @@ class Occurrence:
         """The word itself."""
         return self.tokens[self.position]
 
+    @property
+    def text(self) -> str:
+        """The sentence with the word in brackets."""
+        return " ".join(f"[[{t}]]" if i == self.position else t for i, t in enumerate(self.tokens))
+
     def line(self, width: int = 40) -> str:
         """Return a line of a concordance: the word with `width` characters on each side of it."""
         before = " ".join(self.tokens[max(0, self.position - width) : self.position])[-width:]
@@ -48,33 +56,30 @@ class Occurrence:
 
 
 def sentences_of(corpus: Corpus, *, show_progress: bool | None = False) -> Iterator[Sequence[str]]:
-    """Yield the sentences of a file, of several files, or of an iterable of token lists."""
-    if isinstance(corpus, (str, os.PathLike)):
-        paths: list[Any] | None = [corpus]
-    elif (
-        isinstance(corpus, (list, tuple))
-        and corpus
-        and all(isinstance(c, (str, os.PathLike)) for c in corpus)
-    ):
-        paths = list(corpus)
-    else:
-        paths = None
-    items: Iterable[Sequence[str]] = corpus if paths is None else _lines(paths)  # type: ignore[assignment]
+    """Yield the sentences of a text: of files with one sentence per line, or of an iterable of token lists.
+
+    Parameters
+    ----------
+    corpus : path, list of paths, or iterable of token lists
+        A file, a directory, a pattern or several of them; read once, from beginning to end.
+    show_progress : bool or None, optional
+        Whether to show a progress bar; None for only in a terminal.
+
+    Examples
+    --------
+    >>> list(sentences_of([["a", "ripe", "kiwi"]]))
+    [['a', 'ripe', 'kiwi']]
+    """
+    sentences = cast("Iterable[Sequence[str]]", corpus)
+    if is_files(corpus):
+        sentences = RawText(list(corpus_paths(corpus)), tokenize="none", lower=False)
     if show_progress is None:
         show_progress = sys.stderr is not None and sys.stderr.isatty()
-    if not show_progress:
-        yield from items
-        return
-    from tqdm.auto import tqdm
+    if show_progress:
+        from tqdm.auto import tqdm
 
-    yield from tqdm(items, desc="reading", unit=" sentences", leave=False)
-
-
-def _lines(paths: Sequence[Any]) -> Iterator[Sequence[str]]:
-    from densvec.corpora import LineSentence
-
-    for path in paths:
-        yield from LineSentence(path)
+        sentences = tqdm(sentences, desc="reading", unit=" sentences", leave=False)
+    yield from sentences
 
 
 def occurrences(
@@ -90,7 +95,7 @@ def occurrences(
     Parameters
     ----------
     corpus : path, list of paths, or iterable of token lists
-        Read once, from beginning to end; files have one sentence per line.
+        As :func:`sentences_of` takes it.
     word : str
         The word, exactly as it is spelt in the corpus.
     max_occurrences : int, optional

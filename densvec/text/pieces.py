@@ -8,7 +8,7 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, TypeGuard, cast
 
 from densvec.files.streams import is_plain, is_remote, local_path, open_binary
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
@@ -21,6 +21,7 @@ __all__ = [
     "corpus_names",
     "corpus_paths",
     "deal",
+    "is_files",
     "piece_of",
     "pieces_of",
     "recorded_paths",
@@ -37,6 +38,18 @@ CHUNK_BITS = 24
 _CHUNKS = 1 << CHUNK_BITS
 
 
+def is_files(corpus: object) -> TypeGuard[CorpusFile]:
+    """Return whether a corpus is given by the names of files, instead of by its sentences.
+
+    Examples
+    --------
+    >>> is_files("a.txt"), is_files(["a.txt", "b.txt"]), is_files([["a", "sentence"]])
+    (True, True, False)
+    """
+    each: Sequence[Any] = corpus if isinstance(corpus, (list, tuple)) else [corpus]
+    return len(each) > 0 and all(isinstance(one, (str, os.PathLike)) for one in each)
+
+
 def corpus_names(corpus_file: object) -> list[str]:
     """Return the paths, directories, globs or URIs given as a corpus file; TypeError if it is something else.
 
@@ -47,12 +60,12 @@ def corpus_names(corpus_file: object) -> list[str]:
     >>> corpus_names(["b.txt.gz", "more/*.txt"])
     ['b.txt.gz', 'more/*.txt']
     """
+    if isinstance(corpus_file, (list, tuple)) and not corpus_file:
+        raise ValueError("corpus_file is an empty list: give at least one path")
     if isinstance(corpus_file, (str, os.PathLike)):
         return [os.fspath(corpus_file)]
-    if isinstance(corpus_file, (list, tuple)) and all(isinstance(p, (str, os.PathLike)) for p in corpus_file):
-        if not corpus_file:
-            raise ValueError("corpus_file is an empty list: give at least one path")
-        return [os.fspath(path) for path in corpus_file]
+    if is_files(corpus_file):
+        return [os.fspath(path) for path in cast("Sequence[str]", corpus_file)]
     raise TypeError(
         f"corpus_file must be a path (a file, a directory or a pattern such as 'texts/*.gz') or a list of paths, not "
         f"{corpus_file!r}; pass an open file as LineSentence(file)"

@@ -29,9 +29,9 @@ def test_ambiguous_words_fall_apart_as_their_senses_do(language, wv):
     for word in language.senses:
         senses = wv.senses(word, language, max_occurrences=300)
         truth = {
-            (tuple(each.sentence), each.position): each.sense
+            (tuple(each.tokens), each.position): each.sense
             for each in language.annotated()
-            if each.sentence[each.position] == word
+            if each.tokens[each.position] == word
         }
         labels = [truth[tuple(each.tokens), each.position] for each in senses.occurrences]
         agreement.append(adjusted_rand_index(labels, senses.labels))
