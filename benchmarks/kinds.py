@@ -24,7 +24,7 @@ import numpy as np
 
 import densvec
 from densvec import KeyedDensities
-from densvec.keyed.ranking import best
+from densvec.distances.ranking import best
 from densvec.questions.hypernymy import usualness
 from densvec.text.inflections import is_inflection
 

@@ -29,8 +29,8 @@ from scipy.stats import spearmanr
 
 from densvec import KeyedDensities
 from densvec.corpora import LineSentence
+from densvec.distances.vectors import unit
 from densvec.evaluation.occurrences import Occurrence, Reader
-from densvec.keyed.lookup import unit
 from densvec.text.concordance import sample_occurrences
 
 NUMBERS = (1, 2, 4, 8, 16)

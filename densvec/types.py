@@ -15,6 +15,7 @@ __all__ = [
     "Corpus",
     "CorpusFile",
     "Floats",
+    "Found",
     "Indices",
     "Integers",
     "PathLike",
@@ -28,6 +29,9 @@ Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Integers: TypeAlias = npt.NDArray[np.integer[Any]]
 Indices: TypeAlias = npt.NDArray[np.intp]
 Booleans: TypeAlias = npt.NDArray[np.bool_]
+
+#: What a search finds: words and their scores, best first.
+Found: TypeAlias = "list[tuple[str, float]]"
 
 #: A local path, or a URI where the function says so.
 PathLike: TypeAlias = "str | os.PathLike[str]"

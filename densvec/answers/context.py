@@ -204,8 +204,10 @@ def best_substitutes(
     **options: Any,
 ) -> list[list[tuple[Any, float]]]:
     """Return what ``wv.substitutes`` returns, of words whose posteriors are known, in one pass over all words."""
-    return wv._substitutes(
-        words, posteriors, [set(some) for some in taken], topn, exclude_inflections, **options
+    from densvec.questions.substitution import substitutes_of
+
+    return substitutes_of(
+        wv, words, posteriors, [set(some) for some in taken], topn, exclude_inflections, **options
     )
 
 

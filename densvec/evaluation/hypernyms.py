@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from densvec.distances.ranking import best
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import BenchmarkFileError, PathLike, read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
-from densvec.keyed.ranking import best
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.inflections import is_inflection
 

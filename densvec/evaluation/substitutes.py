@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from densvec.distances.ranking import best
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import PathLike, read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
-from densvec.keyed.ranking import best
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.concordance import Occurrence
 from densvec.text.inflections import stems

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from densvec._version import __version__
 from densvec.files.atomic import atomic_write
@@ -21,7 +21,6 @@ from densvec.search.extras import needs
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-    Keyed = TypeVar("Keyed", bound=KeyedDensities)
 
 __all__ = ["from_pretrained", "save_pretrained"]
 
@@ -64,8 +63,8 @@ def save_pretrained(
 
 
 def from_pretrained(
-    cls: type[Keyed], name: str | os.PathLike[str], *, mmap: str | None = None, **options: Any
-) -> Keyed:
+    cls: type[KeyedDensities], name: str | os.PathLike[str], *, mmap: str | None = None, **options: Any
+) -> KeyedDensities:
     """Load a folder that :func:`save_pretrained` wrote, or one of that kind from the hub.
 
     Parameters

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from densvec._version import __version__
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.files.atomic import atomic_write
+from densvec.questions.inference import keep_of
 from densvec.reading import MOST_NARROWING
 from densvec.search.extras import needs
 
@@ -104,7 +105,7 @@ def _posteriors(graph: _Graph, wv: KeyedDensities, encoder: Encoder) -> None:
     assert wv.log_variances is not None
     graph.weight("prior_log_variances", wv.log_variances)
     add = graph.add
-    graph.weight("keep", wv._keep(np.arange(len(wv.vectors))))
+    graph.weight("keep", keep_of(wv, np.arange(len(wv.vectors))))
     reading = encoder.reading
     # h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer) over the context words that there are
     present = add("GreaterOrEqual", "context", graph.weight("zero", np.array(0, np.int64)))

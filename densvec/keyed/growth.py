@@ -4,362 +4,372 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from densvec.keyed.keys import KEY_TYPES
-from densvec.keyed.tables import Tables
+from densvec.questions.lookup import KEY_TYPES
 from densvec.types import Floats
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from densvec.keyed import KeyedDensities
 
-__all__ = ["Growth"]
+    K = TypeVar("K", bound=KeyedDensities)
+
+__all__ = [
+    "add_vector",
+    "add_vectors",
+    "allocate_vecattrs",
+    "get_vecattr",
+    "resize_vectors",
+    "restrict",
+    "set_vecattr",
+    "sort_by_descending_frequency",
+    "vectors_for_all",
+]
 
 
-class Growth(Tables):
-    """Attributes of keys, and adding, sorting and choosing keys."""
+# Attributes
 
-    # Attributes
 
-    def allocate_vecattrs(
-        self, attrs: Sequence[str] | None = None, types: Sequence[Any] | None = None
-    ) -> None:
-        """Make room for per-key attributes, one entry for each key; new entries are 0.
+def allocate_vecattrs(
+    wv: KeyedDensities, attrs: Sequence[str] | None = None, types: Sequence[Any] | None = None
+) -> None:
+    """Make room for per-key attributes, one entry for each key; new entries are 0.
 
-        Parameters
-        ----------
-        attrs : sequence of str, optional
-            Names; all existing attributes if not given.
-        types : sequence of type, optional
-            Type of each.
+    Parameters
+    ----------
+    attrs : sequence of str, optional
+        Names; all existing attributes if not given.
+    types : sequence of type, optional
+        Type of each.
 
-        Raises
-        ------
-        TypeError
-            If an attribute exists with a type that cannot hold the one asked for.
+    Raises
+    ------
+    TypeError
+        If an attribute exists with a type that cannot hold the one asked for.
 
-        Examples
-        --------
-        >>> animals = wv.vectors_for_all(["dog", "cat"])
-        >>> animals.allocate_vecattrs(["legs"], [int])
-        >>> animals.expandos["legs"]
-        array([0, 0])
-        """
-        if attrs is None:
-            attrs, types = list(self.expandos), [array.dtype for array in self.expandos.values()]
-        for attr, asked in zip(attrs, types or [], strict=True):
-            kind, existing = self._check_attribute(attr, asked), self.expandos.get(attr)
-            if existing is None:
-                self.expandos[attr] = np.zeros(len(self), dtype=kind)
-                continue
-            if len(existing) != len(self):
-                resized = np.zeros(len(self), dtype=existing.dtype)
-                kept = min(len(existing), len(self))
-                resized[:kept] = existing[:kept]
-                self.expandos[attr] = resized
+    Examples
+    --------
+    >>> animals = wv.vectors_for_all(["dog", "cat"])
+    >>> animals.allocate_vecattrs(["legs"], [int])
+    >>> animals.expandos["legs"]
+    array([0, 0])
+    """
+    if attrs is None:
+        attrs, types = list(wv.expandos), [array.dtype for array in wv.expandos.values()]
+    for attr, asked in zip(attrs, types or [], strict=True):
+        kind, existing = _check_attribute(wv, attr, asked), wv.expandos.get(attr)
+        if existing is None:
+            wv.expandos[attr] = np.zeros(len(wv), dtype=kind)
+            continue
+        if len(existing) != len(wv):
+            resized = np.zeros(len(wv), dtype=existing.dtype)
+            kept = min(len(existing), len(wv))
+            resized[:kept] = existing[:kept]
+            wv.expandos[attr] = resized
 
-    def _check_attribute(self, attr: str, asked: Any) -> np.dtype[Any]:
-        """Return the type that values of this type are stored as; TypeError if the attribute cannot hold them."""
-        kind: np.dtype[Any] = _storage_type(asked)
-        existing = self.expandos.get(attr)
-        if existing is not None and not np.issubdtype(kind, existing.dtype):
-            raise TypeError(f"attribute {attr!r} holds {existing.dtype}: a value of type {kind} does not fit")
-        return kind
 
-    def set_vecattr(self, key: Any, attr: str, val: Any) -> None:
-        """Set an attribute of a key.
+def _check_attribute(wv: KeyedDensities, attr: str, asked: Any) -> np.dtype[Any]:
+    """Return the type that values of this type are stored as; TypeError if the attribute cannot hold them."""
+    kind: np.dtype[Any] = _storage_type(asked)
+    existing = wv.expandos.get(attr)
+    if existing is not None and not np.issubdtype(kind, existing.dtype):
+        raise TypeError(f"attribute {attr!r} holds {existing.dtype}: a value of type {kind} does not fit")
+    return kind
 
-        Parameters
-        ----------
-        key : str or int
-            The key.
-        attr : str
-            Name of the attribute; the first value given to any key decides its type.
-        val : object
-            The value.
 
-        Examples
-        --------
-        >>> animals = wv.vectors_for_all(["dog", "cat"])
-        >>> animals.set_vecattr("dog", "sound", "woof")
-        >>> animals.get_vecattr("dog", "sound")
-        'woof'
-        """
-        self.allocate_vecattrs(attrs=[attr], types=[type(val)])
-        self.expandos[attr][self.get_index(key)] = val
-        if attr in ("count", "keep"):
-            self._derived.frequency_trend = self._derived.log_frequencies = None
+def set_vecattr(wv: KeyedDensities, key: Any, attr: str, val: Any) -> None:
+    """Set an attribute of a key.
 
-    def get_vecattr(self, key: Any, attr: str) -> Any:
-        """Return an attribute of a key.
+    Parameters
+    ----------
+    key : str or int
+        The key.
+    attr : str
+        Name of the attribute; the first value given to any key decides its type.
+    val : object
+        The value.
 
-        Raises
-        ------
-        KeyError
-            If the key or the attribute is unknown.
+    Examples
+    --------
+    >>> animals = wv.vectors_for_all(["dog", "cat"])
+    >>> animals.set_vecattr("dog", "sound", "woof")
+    >>> animals.get_vecattr("dog", "sound")
+    'woof'
+    """
+    wv.allocate_vecattrs(attrs=[attr], types=[type(val)])
+    wv.expandos[attr][wv.get_index(key)] = val
+    if attr in ("count", "keep"):
+        wv._derived.frequency_trend = wv._derived.log_frequencies = None
 
-        Examples
-        --------
-        >>> int(wv.get_vecattr("dog", "count"))
-        300
-        """
-        index = self.get_index(key)
-        return self.expandos[attr][index]
 
-    # Growth and order
+def get_vecattr(wv: KeyedDensities, key: Any, attr: str) -> Any:
+    """Return an attribute of a key.
 
-    def resize_vectors(self, seed: int = 0) -> None:
-        """Give every key of `index_to_key` its row in every table.
+    Raises
+    ------
+    KeyError
+        If the key or the attribute is unknown.
 
-        New means are drawn from U(±1/D), new log-variances and new embeddings of the encoder are 0.
+    Examples
+    --------
+    >>> int(wv.get_vecattr("dog", "count"))
+    300
+    """
+    index = wv.get_index(key)
+    return wv.expandos[attr][index]
 
-        Examples
-        --------
-        >>> animals = wv.vectors_for_all(["dog", "cat"])
-        >>> animals.index_to_key.append("unicorn")
-        >>> animals.key_to_index["unicorn"] = 2
-        >>> animals.resize_vectors(seed=1)
-        >>> animals.vectors.shape
-        (3, 2)
-        """
-        missing = len(self.index_to_key) - len(self.vectors)
-        if missing < 0:
-            self._take_rows(np.arange(len(self.index_to_key)))
-        elif missing:
-            means = np.random.default_rng(seed).random((missing, self.vector_size))
-            self._append_rows((means * 2.0 - 1.0) / self.vector_size, None)
-        self.allocate_vecattrs()
 
-    def add_vector(self, key: Any, vector: npt.ArrayLike) -> int:
-        """Add one key and its mean, in a free slot if `count` left one, and return its row.
+# Growth and order
 
-        A key that is already here keeps its mean. Its log-variance is 0; :meth:`add_vectors` takes others.
 
-        Examples
-        --------
-        >>> animals = type(wv)(2, count=1)
-        >>> animals.add_vector("dog", [2.0, 1.0])
-        0
-        """
-        if key in self.key_to_index:
-            return self.key_to_index[key]
-        row = self.next_index
-        if row < len(self) and self.index_to_key[row] is None:
-            self.vectors[row] = vector
-            self.index_to_key[row] = key
-            self.key_to_index[key] = row
-            self._forget_derived()
-        else:
-            warnings.warn(
-                "adding keys one by one copies all tables each time: use add_vectors, or make room with count=",
-                UserWarning,
-                stacklevel=2,
-            )
-            self.add_vectors([key], np.asarray(vector)[None])
-            row = self.key_to_index[key]
-        self.next_index = row + 1
-        return row
+def resize_vectors(wv: KeyedDensities, seed: int = 0) -> None:
+    """Give every key of `index_to_key` its row in every table.
 
-    def add_vectors(
-        self,
-        keys: Any,
-        weights: npt.ArrayLike,
-        extras: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
-        replace: bool = False,
-        *,
-        log_variances: npt.ArrayLike | None = None,
-    ) -> None:
-        """Append keys and their means.
+    New means are drawn from U(±1/D), new log-variances and new embeddings of the encoder are 0.
 
-        Parameters
-        ----------
-        keys : str, int or list of them
-            The keys.
-        weights : array_like, shape (n, D)
-            Their means.
-        extras : mapping of str to array_like, optional
-            Attributes of the keys, one value for each.
-        replace : bool, optional
-            Whether keys that are already here take the new means; otherwise they keep theirs.
-        log_variances : array_like, shape (n, 1) or (n, D), optional
-            Their log-variances; 0 if not given. The encoder knows nothing of keys added by hand: their
-            embeddings are 0.
+    Examples
+    --------
+    >>> animals = wv.vectors_for_all(["dog", "cat"])
+    >>> animals.index_to_key.append("unicorn")
+    >>> animals.key_to_index["unicorn"] = 2
+    >>> animals.resize_vectors(seed=1)
+    >>> animals.vectors.shape
+    (3, 2)
+    """
+    missing = len(wv.index_to_key) - len(wv.vectors)
+    if missing < 0:
+        _take_rows(wv, np.arange(len(wv.index_to_key)))
+    elif missing:
+        means = np.random.default_rng(seed).random((missing, wv.vector_size))
+        _append_rows(wv, (means * 2.0 - 1.0) / wv.vector_size, None)
+    wv.allocate_vecattrs()
 
-        Examples
-        --------
-        >>> animals = wv.vectors_for_all(["dog", "cat"])
-        >>> animals.add_vectors(["wolf", "puma"], [[2.5, 0.5], [0.5, 2.5]], log_variances=[[0.1], [0.2]])
-        >>> animals.index_to_key
-        ['dog', 'cat', 'wolf', 'puma']
-        """
-        if isinstance(keys, KEY_TYPES):
-            keys, weights = [keys], np.asarray(weights)[None]
-        keys = list(keys)
-        # Everything is checked before anything changes.
-        means = _rows_for(keys, weights, self.vector_size, "vectors")
-        spreads = self._spreads_for(keys, log_variances)
-        attributes = {attr: np.asarray(values) for attr, values in dict(extras or {}).items()}
-        for attr, values in attributes.items():
-            if len(values) != len(keys):
-                raise ValueError(f"{len(keys)} keys need as many values of {attr!r}: got {len(values)}")
-            self._check_attribute(attr, values.dtype)
 
-        fresh: dict[Any, int] = {}  # new key -> the given row that belongs to it
-        known = []
-        for i, key in enumerate(keys):
-            if key in self.key_to_index:
-                known.append(i)
-            elif replace or key not in fresh:
-                fresh[key] = i
-        new = list(fresh.values())
-        self._append_rows(means[new], None if spreads is None else spreads[new])
-        for key in fresh:
-            self.key_to_index[key] = len(self.index_to_key)
-            self.index_to_key.append(key)
-        self.allocate_vecattrs()
-        self.allocate_vecattrs(list(attributes), [values.dtype for values in attributes.values()])
+def add_vector(wv: KeyedDensities, key: Any, vector: npt.ArrayLike) -> int:
+    """Add one key and its mean, in a free slot if `count` left one, and return its row.
 
-        given = new + known if replace else new
-        rows = [self.key_to_index[keys[i]] for i in given]
-        self.vectors[rows] = means[given]
-        if spreads is not None and self.log_variances is not None:
-            self.log_variances[rows] = spreads[given]
-        for attr, values in attributes.items():
-            self.expandos[attr][rows] = values[given]
-        self._forget_derived()
+    A key that is already here keeps its mean. Its log-variance is 0; :meth:`add_vectors` takes others.
 
-    def __setitem__(self, keys: Any, weights: npt.ArrayLike) -> None:
-        """Set the mean of a key, or the means of a list of keys; unknown keys are added.
-
-        Examples
-        --------
-        >>> animals = wv.vectors_for_all(["dog", "cat"])
-        >>> animals["dog"] = [5.0, 0.0]
-        >>> animals["dog"]
-        array([5., 0.], dtype=float32)
-        """
-        self.add_vectors(keys, weights, replace=True)
-
-    def sort_by_descending_frequency(self) -> None:
-        """Give the most frequent keys the first rows, by the attribute ``"count"``.
-
-        Raises
-        ------
-        KeyError
-            If there are no counts.
-
-        Examples
-        --------
-        >>> animals = wv.vectors_for_all(["cat", "dog"], copy_vecattrs=True)
-        >>> animals.sort_by_descending_frequency()
-        >>> animals.index_to_key
-        ['dog', 'cat']
-        """
-        if not len(self):
-            return
-        order = np.argsort(self.expandos["count"])[::-1]
-        self._set_keys([self.index_to_key[i] for i in order])
-        self.expandos = {attr: values[order] for attr, values in self.expandos.items()}
-        self._take_rows(order)
-
-    def vectors_for_all(
-        self, keys: Iterable[Any], allow_inference: bool = True, copy_vecattrs: bool = False
-    ) -> Self:
-        """Return a new object with the given keys only.
-
-        Parameters
-        ----------
-        keys : iterable of str
-            The keys to keep; unknown and repeated ones are left out.
-        allow_inference : bool, optional
-            Accepted for compatibility with gensim: nothing is inferred for unknown words.
-        copy_vecattrs : bool, optional
-            Whether to copy the attributes; otherwise the counts only reflect the order of the keys.
-
-        Examples
-        --------
-        >>> wv.vectors_for_all(["dog", "unicorn", "cat"]).index_to_key
-        ['dog', 'cat']
-        """
-        words = [key for key in dict.fromkeys(keys) if key in self.key_to_index]
-        rows = np.array([self.key_to_index[word] for word in words], dtype=np.intp)
-        return type(self).from_arrays(
-            words,
-            self.vectors[rows],
-            log_variances=None if self.log_variances is None else self.log_variances[rows],
-            encoder=None if self.encoder is None else self.encoder.with_rows(rows),
-            context_vectors=None if self.context_vectors is None else self.context_vectors[rows],
-            attributes={a: values[rows] for a, values in self.expandos.items()} if copy_vecattrs else None,
-            window=self.window,
+    Examples
+    --------
+    >>> animals = type(wv)(2, count=1)
+    >>> animals.add_vector("dog", [2.0, 1.0])
+    0
+    """
+    if key in wv.key_to_index:
+        return wv.key_to_index[key]
+    row = wv.next_index
+    if row < len(wv) and wv.index_to_key[row] is None:
+        wv.vectors[row] = vector
+        wv.index_to_key[row] = key
+        wv.key_to_index[key] = row
+        wv._forget_derived()
+    else:
+        warnings.warn(
+            "adding keys one by one copies all tables each time: use add_vectors, or make room with count=",
+            UserWarning,
+            stacklevel=2,
         )
+        wv.add_vectors([key], np.asarray(vector)[None])
+        row = wv.key_to_index[key]
+    wv.next_index = row + 1
+    return row
 
-    def restrict(self, words: int | Iterable[Any]) -> Self:
-        """Return a new object with some words only: the most frequent ones, or those named.
 
-        Attributes, encoder and card are kept, and so is the order of the words.
+def add_vectors(
+    wv: KeyedDensities,
+    keys: Any,
+    weights: npt.ArrayLike,
+    extras: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
+    replace: bool = False,
+    *,
+    log_variances: npt.ArrayLike | None = None,
+) -> None:
+    """Append keys and their means.
 
-        Parameters
-        ----------
-        words : int or iterable of str
-            How many of the most frequent words to keep (by their ``count``; the first ones where counts are
-            unknown), or the words; unknown ones are left out.
+    Parameters
+    ----------
+    keys : str, int or list of them
+        The keys.
+    weights : array_like, shape (n, D)
+        Their means.
+    extras : mapping of str to array_like, optional
+        Attributes of the keys, one value for each.
+    replace : bool, optional
+        Whether keys that are already here take the new means; otherwise they keep theirs.
+    log_variances : array_like, shape (n, 1) or (n, D), optional
+        Their log-variances; 0 if not given. The encoder knows nothing of keys added by hand: their
+        embeddings are 0.
 
-        Examples
-        --------
-        >>> wv.restrict(2).index_to_key, wv.restrict(["car", "cat"]).index_to_key
-        (['animal', 'dog'], ['cat', 'car'])
-        """
-        if isinstance(words, (int, np.integer)):
-            if words < 1:
-                raise ValueError(f"restrict({words}) leaves no words: give how many to keep")
-            counts = self.expandos.get("count")
-            order = np.arange(len(self)) if counts is None else np.argsort(-counts, kind="stable")
-            rows = np.sort(order[:words])
-        else:
-            rows = np.unique([row for row in (self.get_index(word, -1) for word in words) if row >= 0])
-        made = self.vectors_for_all([self.index_to_key[row] for row in rows], copy_vecattrs=True)
-        made.subwords, made.card = self.subwords, self.card
-        made.lifecycle_events = None if self.lifecycle_events is None else list(self.lifecycle_events)
-        return made
+    Examples
+    --------
+    >>> animals = wv.vectors_for_all(["dog", "cat"])
+    >>> animals.add_vectors(["wolf", "puma"], [[2.5, 0.5], [0.5, 2.5]], log_variances=[[0.1], [0.2]])
+    >>> animals.index_to_key
+    ['dog', 'cat', 'wolf', 'puma']
+    """
+    if isinstance(keys, KEY_TYPES):
+        keys, weights = [keys], np.asarray(weights)[None]
+    keys = list(keys)
+    # Everything is checked before anything changes.
+    means = _rows_for(keys, weights, wv.vector_size, "vectors")
+    spreads = _spreads_for(wv, keys, log_variances)
+    attributes = {attr: np.asarray(values) for attr, values in dict(extras or {}).items()}
+    for attr, values in attributes.items():
+        if len(values) != len(keys):
+            raise ValueError(f"{len(keys)} keys need as many values of {attr!r}: got {len(values)}")
+        _check_attribute(wv, attr, values.dtype)
 
-    def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
-        """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
-        count = len(means)
-        if not count:
-            return
-        self.vectors = np.concatenate([self.vectors, means.astype(self.vectors.dtype, copy=False)])
-        if self.log_variances is not None:
-            if log_variances is None:
-                log_variances = np.zeros((count, self.log_variances.shape[1]))
-            added = log_variances.astype(self.log_variances.dtype, copy=False)
-            self.log_variances = np.concatenate([self.log_variances, added])
-        if self.encoder is not None:
-            self.encoder = self.encoder.with_rows_appended(count)
-        if self.context_vectors is not None:
-            self.context_vectors = np.pad(self.context_vectors, ((0, count), (0, 0)))
+    fresh: dict[Any, int] = {}  # new key -> the given row that belongs to it
+    known = []
+    for i, key in enumerate(keys):
+        if key in wv.key_to_index:
+            known.append(i)
+        elif replace or key not in fresh:
+            fresh[key] = i
+    new = list(fresh.values())
+    _append_rows(wv, means[new], None if spreads is None else spreads[new])
+    for key in fresh:
+        wv.key_to_index[key] = len(wv.index_to_key)
+        wv.index_to_key.append(key)
+    wv.allocate_vecattrs()
+    wv.allocate_vecattrs(list(attributes), [values.dtype for values in attributes.values()])
 
-    def _take_rows(self, rows: npt.NDArray[np.integer[Any]]) -> None:
-        """Keep the given rows of every table, in that order."""
-        self.vectors = self.vectors[rows]
-        if self.log_variances is not None:
-            self.log_variances = self.log_variances[rows]
-        if self.encoder is not None:
-            self.encoder = self.encoder.with_rows(rows)
-        if self.context_vectors is not None:
-            self.context_vectors = self.context_vectors[rows]
+    given = new + known if replace else new
+    rows = [wv.key_to_index[keys[i]] for i in given]
+    wv.vectors[rows] = means[given]
+    if spreads is not None and wv.log_variances is not None:
+        wv.log_variances[rows] = spreads[given]
+    for attr, values in attributes.items():
+        wv.expandos[attr][rows] = values[given]
+    wv._forget_derived()
 
-    def _spreads_for(self, keys: list[Any], log_variances: npt.ArrayLike | None) -> Floats | None:
-        """Return the log-variances given for new keys, checked."""
+
+def sort_by_descending_frequency(wv: KeyedDensities) -> None:
+    """Give the most frequent keys the first rows, by the attribute ``"count"``.
+
+    Raises
+    ------
+    KeyError
+        If there are no counts.
+
+    Examples
+    --------
+    >>> animals = wv.vectors_for_all(["cat", "dog"], copy_vecattrs=True)
+    >>> animals.sort_by_descending_frequency()
+    >>> animals.index_to_key
+    ['dog', 'cat']
+    """
+    if not len(wv):
+        return
+    order = np.argsort(wv.expandos["count"])[::-1]
+    wv._set_keys([wv.index_to_key[i] for i in order])
+    wv.expandos = {attr: values[order] for attr, values in wv.expandos.items()}
+    _take_rows(wv, order)
+
+
+def vectors_for_all(
+    wv: K, keys: Iterable[Any], allow_inference: bool = True, copy_vecattrs: bool = False
+) -> K:
+    """Return a new object with the given keys only.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        The keys to keep; unknown and repeated ones are left out.
+    allow_inference : bool, optional
+        Accepted for compatibility with gensim: nothing is inferred for unknown words.
+    copy_vecattrs : bool, optional
+        Whether to copy the attributes; otherwise the counts only reflect the order of the keys.
+
+    Examples
+    --------
+    >>> wv.vectors_for_all(["dog", "unicorn", "cat"]).index_to_key
+    ['dog', 'cat']
+    """
+    words = [key for key in dict.fromkeys(keys) if key in wv.key_to_index]
+    rows = np.array([wv.key_to_index[word] for word in words], dtype=np.intp)
+    return type(wv).from_arrays(
+        words,
+        wv.vectors[rows],
+        log_variances=None if wv.log_variances is None else wv.log_variances[rows],
+        encoder=None if wv.encoder is None else wv.encoder.with_rows(rows),
+        context_vectors=None if wv.context_vectors is None else wv.context_vectors[rows],
+        attributes={a: values[rows] for a, values in wv.expandos.items()} if copy_vecattrs else None,
+        window=wv.window,
+    )
+
+
+def restrict(wv: K, words: int | Iterable[Any]) -> K:
+    """Return a new object with some words only: the most frequent ones, or those named.
+
+    Attributes, encoder and card are kept, and so is the order of the words.
+
+    Parameters
+    ----------
+    words : int or iterable of str
+        How many of the most frequent words to keep (by their ``count``; the first ones where counts are
+        unknown), or the words; unknown ones are left out.
+
+    Examples
+    --------
+    >>> wv.restrict(2).index_to_key, wv.restrict(["car", "cat"]).index_to_key
+    (['animal', 'dog'], ['cat', 'car'])
+    """
+    if isinstance(words, (int, np.integer)):
+        if words < 1:
+            raise ValueError(f"restrict({words}) leaves no words: give how many to keep")
+        counts = wv.expandos.get("count")
+        order = np.arange(len(wv)) if counts is None else np.argsort(-counts, kind="stable")
+        rows = np.sort(order[:words])
+    else:
+        rows = np.unique([row for row in (wv.get_index(word, -1) for word in words) if row >= 0])
+    made = wv.vectors_for_all([wv.index_to_key[row] for row in rows], copy_vecattrs=True)
+    made.subwords, made.card = wv.subwords, wv.card
+    made.lifecycle_events = None if wv.lifecycle_events is None else list(wv.lifecycle_events)
+    return made
+
+
+def _append_rows(wv: KeyedDensities, means: Floats, log_variances: Floats | None) -> None:
+    """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
+    count = len(means)
+    if not count:
+        return
+    wv.vectors = np.concatenate([wv.vectors, means.astype(wv.vectors.dtype, copy=False)])
+    if wv.log_variances is not None:
         if log_variances is None:
-            return None
-        if self.log_variances is None:
-            raise ValueError(
-                "there are only means here: create KeyedDensities with covariance= to add log_variances"
-            )
-        return _rows_for(keys, log_variances, self.log_variances.shape[1], "log_variances")
+            log_variances = np.zeros((count, wv.log_variances.shape[1]))
+        added = log_variances.astype(wv.log_variances.dtype, copy=False)
+        wv.log_variances = np.concatenate([wv.log_variances, added])
+    if wv.encoder is not None:
+        wv.encoder = wv.encoder.with_rows_appended(count)
+    if wv.context_vectors is not None:
+        wv.context_vectors = np.pad(wv.context_vectors, ((0, count), (0, 0)))
+
+
+def _take_rows(wv: KeyedDensities, rows: npt.NDArray[np.integer[Any]]) -> None:
+    """Keep the given rows of every table, in that order."""
+    wv.vectors = wv.vectors[rows]
+    if wv.log_variances is not None:
+        wv.log_variances = wv.log_variances[rows]
+    if wv.encoder is not None:
+        wv.encoder = wv.encoder.with_rows(rows)
+    if wv.context_vectors is not None:
+        wv.context_vectors = wv.context_vectors[rows]
+
+
+def _spreads_for(wv: KeyedDensities, keys: list[Any], log_variances: npt.ArrayLike | None) -> Floats | None:
+    """Return the log-variances given for new keys, checked."""
+    if log_variances is None:
+        return None
+    if wv.log_variances is None:
+        raise ValueError(
+            "there are only means here: create KeyedDensities with covariance= to add log_variances"
+        )
+    return _rows_for(keys, log_variances, wv.log_variances.shape[1], "log_variances")
 
 
 def _storage_type(kind: Any) -> Any:

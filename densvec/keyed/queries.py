@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.keyed.keys import KEY_TYPES, refuse_bytes
+from densvec.questions.lookup import KEY_TYPES, refuse_bytes
 
 __all__ = ["Query", "parse_query"]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from densvec.keyed.lookup import Lookup
 from densvec.types import Floats
 
-__all__ = ["REMOVED", "Retired"]
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["REMOVED", "init_sims", "missing", "similarity_unseen_docs", "word_vec", "words_closer_than"]
 
 REMOVED = {
     "vocab": "key_to_index (word to row), index_to_key (row to word) and get_vecattr(word, 'count')",
@@ -28,62 +30,60 @@ REMOVED = {
 }
 
 
-class Retired(Lookup):
-    """What code written for older versions of gensim calls."""
+def missing(wv: KeyedDensities, name: str) -> AttributeError:
+    """Return what to raise for an attribute that does not exist."""
+    hint = f"is not here, as in gensim 4: use {REMOVED[name]}" if name in REMOVED else None
+    message = f"{name!r} {hint}" if hint else f"{type(wv).__name__!r} object has no attribute {name!r}"
+    return AttributeError(message, name=name, obj=wv)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in REMOVED:
-            raise AttributeError(
-                f"{name!r} is not here, as in gensim 4: use {REMOVED[name]}", name=name, obj=self
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
-    def init_sims(self, replace: bool = False) -> None:
-        """Do what :meth:`fill_norms` does, or :meth:`unit_normalize_all` with `replace`: use those.
+def init_sims(wv: KeyedDensities, replace: bool = False) -> None:
+    """Do what :meth:`fill_norms` does, or :meth:`unit_normalize_all` with `replace`: use those.
 
-        Examples
-        --------
-        >>> wv.fill_norms()
-        """
-        _warn("init_sims", "fill_norms() or unit_normalize_all()")
-        self.fill_norms()
-        if replace:
-            self.unit_normalize_all()
+    Examples
+    --------
+    >>> wv.fill_norms()
+    """
+    _warn("init_sims", "fill_norms() or unit_normalize_all()")
+    wv.fill_norms()
+    if replace:
+        wv.unit_normalize_all()
 
-    def word_vec(self, *args: Any, **kwargs: Any) -> Floats:
-        """Do what :meth:`get_vector` does: use that.
 
-        Examples
-        --------
-        >>> wv.get_vector("dog")
-        array([2., 1.], dtype=float32)
-        """
-        _warn("word_vec", "get_vector()")
-        return self.get_vector(*args, **kwargs)
+def word_vec(wv: KeyedDensities, *args: Any, **kwargs: Any) -> Floats:
+    """Do what :meth:`get_vector` does: use that.
 
-    def words_closer_than(self, word1: Any, word2: Any) -> list[str]:
-        """Do what :meth:`closer_than` does: use that.
+    Examples
+    --------
+    >>> wv.get_vector("dog")
+    array([2., 1.], dtype=float32)
+    """
+    _warn("word_vec", "get_vector()")
+    return wv.get_vector(*args, **kwargs)
 
-        Examples
-        --------
-        >>> wv.closer_than("dog", "cat")
-        ['animal']
-        """
-        _warn("words_closer_than", "closer_than()")
-        return self._whole.closer_than(word1, word2)
 
-    def similarity_unseen_docs(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise NotImplementedError: this belongs to gensim's Doc2Vec.
+def words_closer_than(wv: KeyedDensities, word1: Any, word2: Any) -> list[str]:
+    """Do what :meth:`closer_than` does: use that.
 
-        Examples
-        --------
-        >>> wv.similarity_unseen_docs()
-        Traceback (most recent call last):
-        NotImplementedError: similarity_unseen_docs belongs to gensim's Doc2Vec; here use n_similarity()
-        """
-        raise NotImplementedError(
-            "similarity_unseen_docs belongs to gensim's Doc2Vec; here use n_similarity()"
-        )
+    Examples
+    --------
+    >>> wv.closer_than("dog", "cat")
+    ['animal']
+    """
+    _warn("words_closer_than", "closer_than()")
+    return wv.closer_than(word1, word2)
+
+
+def similarity_unseen_docs(wv: KeyedDensities, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raise NotImplementedError: this belongs to gensim's Doc2Vec.
+
+    Examples
+    --------
+    >>> wv.similarity_unseen_docs()
+    Traceback (most recent call last):
+    NotImplementedError: similarity_unseen_docs belongs to gensim's Doc2Vec; here use n_similarity()
+    """
+    raise NotImplementedError("similarity_unseen_docs belongs to gensim's Doc2Vec; here use n_similarity()")
 
 
 def _warn(old: str, new: str) -> None:

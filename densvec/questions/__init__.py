@@ -1,1 +1,36 @@
-"""What KeyedDensities can be asked: one module for each kind of question."""
+"""What can be asked of words and their densities: one function for each question, `KeyedDensities`'s methods.
+
+`densities` (what only densities can answer), `hypernymy` (what is a kind of what), `inference` (words in context),
+`in_context` (comparing words in context), `substitution` (words that could replace one), `prediction` (the words that
+a context suggests), `senses`, `contrast` (a word in two corpora), `learning` (new words from sentences), `subwords`
+(new words from their spelling) and `texts`. `comparison` compares two models. All of them look up what they are asked
+about with `lookup`.
+"""
+
+from densvec.questions import (
+    contrast,
+    densities,
+    hypernymy,
+    in_context,
+    inference,
+    learning,
+    prediction,
+    senses,
+    substitution,
+    subwords,
+    texts,
+)
+
+__all__ = [
+    "contrast",
+    "densities",
+    "hypernymy",
+    "in_context",
+    "inference",
+    "learning",
+    "prediction",
+    "senses",
+    "substitution",
+    "subwords",
+    "texts",
+]

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from densvec.distances.table import row_blocks
+from densvec.distances.vectors import unit_rows
 from densvec.evaluation.training_noise import TrainingNoise
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
-from densvec.keyed.search import Found
-from densvec.questions.hypernymy import unit_rows
+from densvec.questions.lookup import known_log_variances, rows_of
 from densvec.statistics.robust import Expectation
-from densvec.types import Floats, Integers
+from densvec.types import Floats, Found, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
@@ -262,7 +262,7 @@ class _Pair(NamedTuple):
     @property
     def features(self) -> list[Floats]:
         """What tells how far a word moves by chance: its frequency and its generality."""
-        logs = (self.first._known_log_variances() + self.second._known_log_variances()) / 2
+        logs = (known_log_variances(self.first) + known_log_variances(self.second)) / 2
         return [np.log(self.counts), logs.mean(axis=1, dtype=np.float64)]
 
 
@@ -287,7 +287,7 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
     counts = np.array([count for count, _ in frequent])
     rotation, scale = align(a, b, names[:anchors])
     moved = (b[names].astype(np.float64) @ rotation * scale).astype(np.float32)
-    logs_a, logs_b = (wv._known_log_variances()[wv._rows(names)] for wv in (a, b))
+    logs_a, logs_b = (known_log_variances(wv)[rows_of(wv, names)] for wv in (a, b))
     if logs_b.shape[1] > 1:  # the diagonal of a rotated diagonal covariance
         logs_b = np.log(np.exp(logs_b.astype(np.float64)) @ rotation**2)
     logs_b = (logs_b + 2.0 * math.log(scale)).astype(np.float32)

@@ -2,138 +2,131 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from densvec.keyed.lookup import Lookup
+from densvec.questions.lookup import check_paired, densities_of, known_log_variances, row_or_rows
 from densvec.types import Floats
 
-__all__ = ["Densities", "frequency_trend"]
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["direction", "entailment", "frequency_trend", "generality", "get_variance", "kl_divergence"]
 
 
-class Densities(Lookup):
-    """Questions about the prior densities of the keys."""
+def get_variance(wv: KeyedDensities, key_or_keys: Any) -> Floats:
+    """Return the prior variance of a key, (1,) or (D,), or of a list of keys as rows.
 
-    @property
-    def variances(self) -> Floats:
-        """The prior variances, (V, 1) spherical or (V, D) diagonal.
+    Examples
+    --------
+    >>> wv.get_variance("animal").round(2)
+    array([4.], dtype=float32)
+    """
+    log_variances = known_log_variances(wv)
+    variance: Floats = np.exp(log_variances[row_or_rows(wv, key_or_keys)])
+    return variance
 
-        Examples
-        --------
-        >>> wv.variances[:, 0].round(2)
-        array([4., 1., 1., 1.], dtype=float32)
-        """
-        variances: Floats = np.exp(self._known_log_variances())
-        return variances
 
-    def get_variance(self, key_or_keys: Any) -> Floats:
-        """Return the prior variance of a key, (1,) or (D,), or of a list of keys as rows.
+def kl_divergence(wv: KeyedDensities, a: Any, b: Any) -> Any:
+    """Return KL[a‖b] between the densities of two keys, or of many pairs.
 
-        Examples
-        --------
-        >>> wv.get_variance("animal").round(2)
-        array([4.], dtype=float32)
-        """
-        log_variances = self._known_log_variances()
-        variance: Floats = np.exp(log_variances[self._row_or_rows(key_or_keys)])
-        return variance
+    Parameters
+    ----------
+    a, b : str, int, Gaussian or list of keys
+        Keys, or densities such as a posterior; two lists are compared pair by pair.
 
-    def kl_divergence(self, a: Any, b: Any) -> Any:
-        """Return KL[a‖b] between the densities of two keys, or of many pairs.
+    Returns
+    -------
+    float, or numpy.ndarray if one of them is a list
 
-        Parameters
-        ----------
-        a, b : str, int, Gaussian or list of keys
-            Keys, or densities such as a posterior; two lists are compared pair by pair.
+    Examples
+    --------
+    >>> wv.kl_divergence("dog", "animal") < wv.kl_divergence("animal", "dog")
+    True
+    >>> wv.kl_divergence("dog", "dog")
+    0.0
+    >>> wv.kl_divergence("dog", ["cat", "car"])
+    array([ 1., 13.])
+    """
+    first, second = densities_of(wv, a), densities_of(wv, b)
+    check_paired(first, second)
+    divergence = first.kl(second)
+    return divergence if divergence.ndim else float(divergence)
 
-        Returns
-        -------
-        float, or numpy.ndarray if one of them is a list
 
-        Examples
-        --------
-        >>> wv.kl_divergence("dog", "animal") < wv.kl_divergence("animal", "dog")
-        True
-        >>> wv.kl_divergence("dog", "dog")
-        0.0
-        >>> wv.kl_divergence("dog", ["cat", "car"])
-        array([ 1., 13.])
-        """
-        first, second = self._density_or_densities(a), self._density_or_densities(b)
-        self._check_paired(first, second)
-        divergence = first.kl(second)
-        return divergence if divergence.ndim else float(divergence)
+def generality(wv: KeyedDensities, key_or_keys: Any, *, adjust: str | None = None) -> Any:
+    """Return how general a key is: the log-determinant of its covariance, larger for wider densities.
 
-    def generality(self, key_or_keys: Any, *, adjust: str | None = None) -> Any:
-        """Return how general a key is: the log-determinant of its covariance, larger for wider densities.
+    Parameters
+    ----------
+    key_or_keys : str, int or list of keys
+    adjust : {None, "frequency"}, optional
+        ``"frequency"`` takes away what is typical of a word's frequency: a cubic polynomial of the
+        logarithm of its count, fitted on the whole vocabulary. Above 0, a word is more general than is usual
+        for its frequency.
 
-        Parameters
-        ----------
-        key_or_keys : str, int or list of keys
-        adjust : {None, "frequency"}, optional
-            ``"frequency"`` takes away what is typical of a word's frequency: a cubic polynomial of the
-            logarithm of its count, fitted on the whole vocabulary. Above 0, a word is more general than is usual
-            for its frequency.
+    Returns
+    -------
+    float, or numpy.ndarray for a list of keys
 
-        Returns
-        -------
-        float, or numpy.ndarray for a list of keys
+    Examples
+    --------
+    >>> wv.generality("animal") > wv.generality("dog")
+    True
+    >>> wv.generality(["animal", "dog"]).round(2)
+    array([2.77, 0.  ])
+    """
+    if adjust not in (None, "frequency"):
+        raise ValueError(f"adjust={adjust!r} is unknown: use None or 'frequency'")
+    generality = wv.density(key_or_keys).log_determinant
+    if adjust is not None:
+        generality = generality - _frequency_trend(wv)[row_or_rows(wv, key_or_keys)]
+    return generality if np.ndim(generality) else float(generality)
 
-        Examples
-        --------
-        >>> wv.generality("animal") > wv.generality("dog")
-        True
-        >>> wv.generality(["animal", "dog"]).round(2)
-        array([2.77, 0.  ])
-        """
-        if adjust not in (None, "frequency"):
-            raise ValueError(f"adjust={adjust!r} is unknown: use None or 'frequency'")
-        generality = self.density(key_or_keys).log_determinant
-        if adjust is not None:
-            generality = generality - self._frequency_trend()[self._row_or_rows(key_or_keys)]
-        return generality if np.ndim(generality) else float(generality)
 
-    def _frequency_trend(self) -> Floats:
-        """Return the generality that is typical of each word's frequency."""
-        derived = self._derived
-        if derived.frequency_trend is None:
-            counts = self.expandos.get("count")
-            if counts is None:
-                raise ValueError(
-                    "adjust='frequency' needs the words' counts, and there are none here: train a model, or load "
-                    "word vectors with their counts (load_word2vec_format(..., fvocab=...))"
-                )
-            generality = self._known_log_variances().mean(axis=1, dtype=np.float64) * self.vector_size
-            derived.frequency_trend = frequency_trend(generality, counts)
-        return derived.frequency_trend
+def _frequency_trend(wv: KeyedDensities) -> Floats:
+    """Return the generality that is typical of each word's frequency."""
+    derived = wv._derived
+    if derived.frequency_trend is None:
+        counts = wv.expandos.get("count")
+        if counts is None:
+            raise ValueError(
+                "adjust='frequency' needs the words' counts, and there are none here: train a model, or load "
+                "word vectors with their counts (load_word2vec_format(..., fvocab=...))"
+            )
+        generality = known_log_variances(wv).mean(axis=1, dtype=np.float64) * wv.vector_size
+        derived.frequency_trend = frequency_trend(generality, counts)
+    return derived.frequency_trend
 
-    def entailment(self, a: Any, b: Any) -> Any:
-        """Return how well `a` entails `b`, −KL[a‖b]: near 0 if every `a` is a `b`, and the more negative the less so.
 
-        The paper's measure, which is dominated by distance; :meth:`hypernymy` is the better answer to whether
-        `a` is a kind of `b`. Lists are compared as in :meth:`kl_divergence`.
+def entailment(wv: KeyedDensities, a: Any, b: Any) -> Any:
+    """Return how well `a` entails `b`, −KL[a‖b]: near 0 if every `a` is a `b`, and the more negative the less so.
 
-        Examples
-        --------
-        >>> wv.entailment("dog", "animal") > wv.entailment("dog", "car")
-        True
-        """
-        return 0.0 - self.kl_divergence(a, b)
+    The paper's measure, which is dominated by distance; :meth:`hypernymy` is the better answer to whether
+    `a` is a kind of `b`. Lists are compared as in :meth:`kl_divergence`.
 
-    def direction(self, a: Any, b: Any) -> Any:
-        """Return KL[b‖a] − KL[a‖b]: positive if `a` entails `b` rather than the other way round.
+    Examples
+    --------
+    >>> wv.entailment("dog", "animal") > wv.entailment("dog", "car")
+    True
+    """
+    return 0.0 - wv.kl_divergence(a, b)
 
-        Lists are compared as in :meth:`kl_divergence`.
 
-        Examples
-        --------
-        >>> wv.direction("dog", "animal") > 0  # a dog is an animal
-        True
-        >>> wv.direction("animal", "dog") > 0
-        False
-        """
-        return self.kl_divergence(b, a) - self.kl_divergence(a, b)
+def direction(wv: KeyedDensities, a: Any, b: Any) -> Any:
+    """Return KL[b‖a] − KL[a‖b]: positive if `a` entails `b` rather than the other way round.
+
+    Lists are compared as in :meth:`kl_divergence`.
+
+    Examples
+    --------
+    >>> wv.direction("dog", "animal") > 0  # a dog is an animal
+    True
+    >>> wv.direction("animal", "dog") > 0
+    False
+    """
+    return wv.kl_divergence(b, a) - wv.kl_divergence(a, b)
 
 
 def frequency_trend(generality: Floats, counts: Any) -> Floats:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.distances.ranking import best
 from densvec.distances.table import row_blocks
-from densvec.keyed.keys import KEY_TYPES
-from densvec.keyed.lookup import Lookup
-from densvec.keyed.ranking import best
-from densvec.keyed.search import Found
+from densvec.distances.vectors import unit_rows
+from densvec.questions.lookup import (
+    KEY_TYPES,
+    check_paired,
+    cosines_with,
+    densities_of,
+    known_log_variances,
+    one_density,
+    rows_of,
+)
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
 from densvec.text.inflections import is_inflection
-from densvec.types import Floats
+from densvec.types import Floats, Found
 
-__all__ = ["Hypernymy", "HypernymyScale"]
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["HypernymyScale", "hypernyms", "hypernymy", "hyponyms", "scale_of", "taxonomy"]
 
 _COMMON = 1e-4
 """The share of a text from which on a word is common: none is more likely to be a hypernym for being more frequent."""
@@ -122,191 +132,178 @@ def usualness(counts: Any) -> Floats:
     return share
 
 
-def unit_rows(vectors: Floats) -> Floats:
-    """Return rows scaled to unit length, in float64; zero rows as they are."""
-    rows = vectors.astype(np.float64)
-    lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
-    units: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return units
+def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any:
+    """Return how far `a` is a kind of `b`, between 0 and 1.
+
+    The score is the product of three numbers: the nearness (1 + cosine)/2 of the two words; the share of
+    all pairs of words that are less near; and the share of all pairs that differ less in generality in
+    this direction. The scale of both shares is the model's own (:attr:`hypernymy_scale`). The score ranks
+    pairs. It is not a probability: how many pairs really stand in this relation depends on how they were chosen.
+
+    Parameters
+    ----------
+    a, b : str, int, Gaussian or list of keys
+        The specific and the general one; two lists are compared pair by pair.
+
+    Returns
+    -------
+    float, or numpy.ndarray if one of them is a list
+
+    Examples
+    --------
+    >>> wv.hypernymy("dog", "animal") > wv.hypernymy("animal", "dog")
+    True
+    >>> wv.hypernymy("dog", "animal") > wv.hypernymy("dog", "car")
+    True
+    >>> wv.hypernymy("dog", ["animal", "car"]).round(2)
+    array([0.64, 0.  ])
+    """
+    specific, general = densities_of(wv, a), densities_of(wv, b)
+    check_paired(specific, general)
+    cosine = np.einsum("...i,...i->...", unit_rows(specific.mean), unit_rows(general.mean))
+    difference = (general.log_determinant - specific.log_determinant) / wv.vector_size
+    score = wv.hypernymy_scale.score(cosine, difference)
+    return score if score.ndim else float(score)
 
 
-class Hypernymy(Lookup):
-    """Kinds of things: how far one word is a kind of another, what a word is a kind of, what is a kind of it."""
+def scale_of(wv: KeyedDensities) -> HypernymyScale:
+    """How much the words of this model differ in nearness and generality."""
+    derived = wv._derived
+    if derived.hypernymy_scale is None:
+        counts = wv.expandos.get("count")
+        derived.hypernymy_scale = HypernymyScale.of(wv.vectors, known_log_variances(wv), counts)
+    return derived.hypernymy_scale
 
-    def hypernymy(self, a: Any, b: Any) -> Any:
-        """Return how far `a` is a kind of `b`, between 0 and 1.
 
-        The score is the product of three numbers: the nearness (1 + cosine)/2 of the two words; the share of
-        all pairs of words that are less near; and the share of all pairs that differ less in generality in
-        this direction. The scale of both shares is the model's own (:attr:`hypernymy_scale`). The score ranks
-        pairs. It is not a probability: how many pairs really stand in this relation depends on how they were chosen.
+def hypernyms(
+    wv: KeyedDensities,
+    word: Any,
+    topn: int | None = 10,
+    *,
+    candidates: Iterable[Any] | None = None,
+    restrict_vocab: int | None = None,
+    exclude_inflections: bool = True,
+) -> Found:
+    """Return what a word is most likely a kind of, best first.
 
-        Parameters
-        ----------
-        a, b : str, int, Gaussian or list of keys
-            The specific and the general one; two lists are compared pair by pair.
+    Words are ranked by their :meth:`hypernymy`, times their nearness, times the fifth root of how usual they are:
+    their frequency, where all words that make up a ten-thousandth of the text or more count the same. Most words
+    of a language are rare, and few of these name a kind of things.
 
-        Returns
-        -------
-        float, or numpy.ndarray if one of them is a list
+    Parameters
+    ----------
+    word : str, int or Gaussian
+        A key, or a density such as a posterior.
+    topn : int or None, optional
+        How many to return; None for all.
+    candidates : iterable of str, optional
+        The words to rank, such as the nouns of a lexicon; unknown ones are left out. By default the whole
+        vocabulary.
+    restrict_vocab : int, optional
+        Rank only the first rows, which are the most frequent words.
+    exclude_inflections : bool, optional
+        Whether to leave out other regular (English) forms of the word, such as its plural.
 
-        Examples
-        --------
-        >>> wv.hypernymy("dog", "animal") > wv.hypernymy("animal", "dog")
-        True
-        >>> wv.hypernymy("dog", "animal") > wv.hypernymy("dog", "car")
-        True
-        >>> wv.hypernymy("dog", ["animal", "car"]).round(2)
-        array([0.64, 0.  ])
-        """
-        specific, general = self._density_or_densities(a), self._density_or_densities(b)
-        self._check_paired(specific, general)
-        cosine = np.einsum("...i,...i->...", unit_rows(specific.mean), unit_rows(general.mean))
-        difference = (general.log_determinant - specific.log_determinant) / self.vector_size
-        score = self.hypernymy_scale.score(cosine, difference)
-        return score if score.ndim else float(score)
+    Returns
+    -------
+    list of (str, float)
+        Words and their :meth:`hypernymy`. This is not all that they are ranked by, so these numbers need not fall
+        from each word to the next.
 
-    @property
-    def hypernymy_scale(self) -> HypernymyScale:
-        """How much the words of this model differ in nearness and generality.
+    Examples
+    --------
+    >>> [word for word, _ in wv.hypernyms("dog", topn=2)]
+    ['animal', 'cat']
+    """
+    return _by_hypernymy(wv, word, 1.0, topn, candidates, restrict_vocab, exclude_inflections)
 
-        Examples
-        --------
-        >>> wv.hypernymy_scale.generality_spread > 0
-        True
-        """
-        derived = self._derived
-        if derived.hypernymy_scale is None:
-            counts = self.expandos.get("count")
-            derived.hypernymy_scale = HypernymyScale.of(self.vectors, self._known_log_variances(), counts)
-        return derived.hypernymy_scale
 
-    def hypernyms(
-        self,
-        word: Any,
-        topn: int | None = 10,
-        *,
-        candidates: Iterable[Any] | None = None,
-        restrict_vocab: int | None = None,
-        exclude_inflections: bool = True,
-    ) -> Found:
-        """Return what a word is most likely a kind of, best first.
+def hyponyms(
+    wv: KeyedDensities,
+    word: Any,
+    topn: int | None = 10,
+    *,
+    candidates: Iterable[Any] | None = None,
+    restrict_vocab: int | None = None,
+    exclude_inflections: bool = True,
+) -> Found:
+    """Return what is most likely a kind of a word, best first; the arguments are those of :meth:`hypernyms`.
 
-        Words are ranked by their :meth:`hypernymy`, times their nearness, times the fifth root of how usual they are:
-        their frequency, where all words that make up a ten-thousandth of the text or more count the same. Most words
-        of a language are rare, and few of these name a kind of things.
+    How usual a word is counts less here, by its tenth root: a kind of something may be rare.
 
-        Parameters
-        ----------
-        word : str, int or Gaussian
-            A key, or a density such as a posterior.
-        topn : int or None, optional
-            How many to return; None for all.
-        candidates : iterable of str, optional
-            The words to rank, such as the nouns of a lexicon; unknown ones are left out. By default the whole
-            vocabulary.
-        restrict_vocab : int, optional
-            Rank only the first rows, which are the most frequent words.
-        exclude_inflections : bool, optional
-            Whether to leave out other regular (English) forms of the word, such as its plural.
+    Examples
+    --------
+    >>> [word for word, _ in wv.hyponyms("animal", topn=2)]
+    ['dog', 'cat']
+    """
+    return _by_hypernymy(wv, word, -1.0, topn, candidates, restrict_vocab, exclude_inflections)
 
-        Returns
-        -------
-        list of (str, float)
-            Words and their :meth:`hypernymy`. This is not all that they are ranked by, so these numbers need not fall
-            from each word to the next.
 
-        Examples
-        --------
-        >>> [word for word, _ in wv.hypernyms("dog", topn=2)]
-        ['animal', 'cat']
-        """
-        return self._by_hypernymy(word, 1.0, topn, candidates, restrict_vocab, exclude_inflections)
+def taxonomy(wv: KeyedDensities, words: Iterable[Any]) -> Taxonomy:
+    """Arrange words in a tree, each under the one that it is most likely a kind of.
 
-    def hyponyms(
-        self,
-        word: Any,
-        topn: int | None = 10,
-        *,
-        candidates: Iterable[Any] | None = None,
-        restrict_vocab: int | None = None,
-        exclude_inflections: bool = True,
-    ) -> Found:
-        """Return what is most likely a kind of a word, best first; the arguments are those of :meth:`hypernyms`.
+    The tree is the maximum spanning arborescence over the logarithm of :meth:`hypernymy`. A word that is
+    a kind of none of the others by more than chance stands at the top.
 
-        How usual a word is counts less here, by its tenth root: a kind of something may be rare.
+    Parameters
+    ----------
+    words : iterable of str
+        At least one, each of them known.
 
-        Examples
-        --------
-        >>> [word for word, _ in wv.hyponyms("animal", topn=2)]
-        ['dog', 'cat']
-        """
-        return self._by_hypernymy(word, -1.0, topn, candidates, restrict_vocab, exclude_inflections)
+    Returns
+    -------
+    Taxonomy
+        Prints as indented text.
 
-    def taxonomy(self, words: Iterable[Any]) -> Taxonomy:
-        """Arrange words in a tree, each under the one that it is most likely a kind of.
+    Examples
+    --------
+    >>> print(wv.taxonomy(["dog", "cat", "animal", "car"]))
+    animal
+      cat
+      dog
+    car
+    """
+    keys = [wv.index_to_key[row] for row in dict.fromkeys(rows_of(wv, words))]
+    if not keys:
+        raise ValueError("a taxonomy needs at least one word: got none")
+    densities = wv.density(keys)
+    units = unit_rows(densities.mean)
+    generality = densities.log_determinant / wv.vector_size
+    scores = wv.hypernymy_scale.score(units @ units.T, generality[None, :] - generality[:, None])
+    return build_taxonomy(keys, scores, generality, wv.hypernymy_scale.chance)
 
-        The tree is the maximum spanning arborescence over the logarithm of :meth:`hypernymy`. A word that is
-        a kind of none of the others by more than chance stands at the top.
 
-        Parameters
-        ----------
-        words : iterable of str
-            At least one, each of them known.
-
-        Returns
-        -------
-        Taxonomy
-            Prints as indented text.
-
-        Examples
-        --------
-        >>> print(wv.taxonomy(["dog", "cat", "animal", "car"]))
-        animal
-          cat
-          dog
-        car
-        """
-        keys = [self.index_to_key[row] for row in dict.fromkeys(self._rows(words))]
-        if not keys:
-            raise ValueError("a taxonomy needs at least one word: got none")
-        densities = self.density(keys)
-        units = unit_rows(densities.mean)
-        generality = densities.log_determinant / self.vector_size
-        scores = self.hypernymy_scale.score(units @ units.T, generality[None, :] - generality[:, None])
-        return build_taxonomy(keys, scores, generality, self.hypernymy_scale.chance)
-
-    def _by_hypernymy(
-        self,
-        word: Any,
-        sign: float,
-        topn: int | None,
-        candidates: Iterable[Any] | None,
-        restrict_vocab: int | None,
-        exclude_inflections: bool,
-    ) -> Found:
-        """Rank words above (sign 1) or below (sign −1) a word."""
-        density = self._one_density(word)
-        if candidates is None:
-            rows = np.arange(len(self) if restrict_vocab is None else min(restrict_vocab, len(self)))
-        else:
-            known = dict.fromkeys(key for key in candidates if key in self)
-            rows = np.array(self._rows(known), dtype=np.int64)
-        generality = self._known_log_variances()[rows].mean(axis=1, dtype=np.float64)
-        own = float(density.log_determinant) / self.vector_size
-        difference = sign * (generality - own)
-        cosines = self._cosines(unit_rows(density.mean), rows)
-        scores = self.hypernymy_scale.score(cosines, difference)
-        ranks = scores * (1.0 + cosines)
-        if "count" in self.expandos:
-            weight = _USUAL_HYPERNYM if sign > 0 else _USUAL_HYPONYM
-            ranks = ranks * usualness(self.expandos["count"])[rows] ** weight
-        name = self.index_to_key[self.get_index(word)] if isinstance(word, KEY_TYPES) else None
-        found: Found = []
-        wanted = len(rows) if topn is None else topn
-        for i in best(ranks, min(len(rows), 4 * wanted + 10) if topn is not None else len(rows)):
-            key = self.index_to_key[rows[i]]
-            other_form = exclude_inflections and name is not None and is_inflection(str(key), str(name))
-            if key != name and not other_form:
-                found.append((key, float(scores[i])))
-        return found[:wanted]
+def _by_hypernymy(
+    wv: KeyedDensities,
+    word: Any,
+    sign: float,
+    topn: int | None,
+    candidates: Iterable[Any] | None,
+    restrict_vocab: int | None,
+    exclude_inflections: bool,
+) -> Found:
+    """Rank words above (sign 1) or below (sign −1) a word."""
+    density = one_density(wv, word)
+    if candidates is None:
+        rows = np.arange(len(wv) if restrict_vocab is None else min(restrict_vocab, len(wv)))
+    else:
+        known = dict.fromkeys(key for key in candidates if key in wv)
+        rows = np.array(rows_of(wv, known), dtype=np.int64)
+    generality = known_log_variances(wv)[rows].mean(axis=1, dtype=np.float64)
+    own = float(density.log_determinant) / wv.vector_size
+    difference = sign * (generality - own)
+    cosines = cosines_with(wv, unit_rows(density.mean), rows)
+    scores = wv.hypernymy_scale.score(cosines, difference)
+    ranks = scores * (1.0 + cosines)
+    if "count" in wv.expandos:
+        weight = _USUAL_HYPERNYM if sign > 0 else _USUAL_HYPONYM
+        ranks = ranks * usualness(wv.expandos["count"])[rows] ** weight
+    name = wv.index_to_key[wv.get_index(word)] if isinstance(word, KEY_TYPES) else None
+    found: Found = []
+    wanted = len(rows) if topn is None else topn
+    for i in best(ranks, min(len(rows), 4 * wanted + 10) if topn is not None else len(rows)):
+        key = wv.index_to_key[rows[i]]
+        other_form = exclude_inflections and name is not None and is_inflection(str(key), str(name))
+        if key != name and not other_form:
+            found.append((key, float(scores[i])))
+    return found[:wanted]

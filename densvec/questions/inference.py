@@ -5,18 +5,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
-from densvec.keyed.keys import KEY_TYPES, refuse_bytes
-from densvec.keyed.lookup import Lookup
+from densvec.questions.lookup import KEY_TYPES, known_log_variances, refuse_bytes, rows_of
 from densvec.reading import Reading
 from densvec.types import Floats, Integers
 
-__all__ = ["Inference", "context_tokens"]
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = [
+    "context_tokens",
+    "infer",
+    "infer_posteriors",
+    "infer_sentences",
+    "keep_of",
+    "known_encoder",
+    "posteriors_of",
+    "read_around",
+    "reading_of",
+]
 
 _WORDS_AT_ONCE = 1 << 20
 """The most words of windows laid out together, which bounds the memory for long texts and wide windows."""
@@ -25,322 +37,339 @@ _LEAST_KEEP = 1e-3
 """No word counts less than this; otherwise windows would go on for ever among words that count for nothing."""
 
 
-class Inference(Lookup):
-    """Posterior densities of words in their contexts."""
+@overload
+def infer(
+    wv: KeyedDensities,
+    context: str | Sequence[str],
+    word: Any = None,
+    position: int | None = None,
+    *,
+    skip_unknown: bool = False,
+    return_positions: Literal[False] = False,
+) -> Gaussian: ...
 
-    @overload
-    def infer(
-        self,
-        context: str | Sequence[str],
-        word: Any = None,
-        position: int | None = None,
-        *,
-        skip_unknown: bool = False,
-        return_positions: Literal[False] = False,
-    ) -> Gaussian: ...
 
-    @overload
-    def infer(
-        self,
-        context: str | Sequence[str],
-        word: Any = None,
-        position: int | None = None,
-        *,
-        skip_unknown: bool = False,
-        return_positions: Literal[True],
-    ) -> tuple[Gaussian, Integers]: ...
+@overload
+def infer(
+    wv: KeyedDensities,
+    context: str | Sequence[str],
+    word: Any = None,
+    position: int | None = None,
+    *,
+    skip_unknown: bool = False,
+    return_positions: Literal[True],
+) -> tuple[Gaussian, Integers]: ...
 
-    def infer(
-        self,
-        context: str | Sequence[str],
-        word: Any = None,
-        position: int | None = None,
-        *,
-        skip_unknown: bool = False,
-        return_positions: bool = False,
-    ) -> Gaussian | tuple[Gaussian, Integers]:
-        """Infer the posterior density of a word in its context, or of every word of a sentence.
 
-        A context is read as training reads it (`densvec.reading.Reading`): unknown words are skipped, frequent ones
-        count with the probability of being kept when text is thinned, near ones count more than far ones, and the
-        window extends until the words on a side add up to `window`. Without any known context the posterior is the
-        prior. Any number of threads may ask at once.
+def infer(
+    wv: KeyedDensities,
+    context: str | Sequence[str],
+    word: Any = None,
+    position: int | None = None,
+    *,
+    skip_unknown: bool = False,
+    return_positions: bool = False,
+) -> Gaussian | tuple[Gaussian, Integers]:
+    """Infer the posterior density of a word in its context, or of every word of a sentence.
 
-        Parameters
-        ----------
-        context : str or sequence of str
-            Tokens, or a string of them separated by white space. If `word` occurs in them they are its sentence, or
-            its paragraph, and a window is read around each place where it stands; a word within reach of several
-            places counts from the nearest. Otherwise they are a bag of words, all of which are read; the more there
-            are, the less each further one changes.
-        word : str or int, optional
-            The centre word.
-        position : int, optional
-            Where the word stands in `context`, if only that place is meant. The word is the token there unless
-            `word` is given.
-        skip_unknown : bool, optional
-            For a whole sentence, whether to skip unknown tokens, which get no row, instead of raising a KeyError.
-        return_positions : bool, optional
-            For a whole sentence, whether to return also the positions of the tokens that the rows stand for.
+    A context is read as training reads it (`densvec.reading.Reading`): unknown words are skipped, frequent ones
+    count with the probability of being kept when text is thinned, near ones count more than far ones, and the
+    window extends until the words on a side add up to `window`. Without any known context the posterior is the
+    prior. Any number of threads may ask at once.
 
-        Returns
-        -------
-        Gaussian
-            One density; for a whole sentence (neither `word` nor `position`) a batch with one for each token,
-            each inferred from its own window.
-        positions : numpy.ndarray of int
-            With `return_positions`: where the token of each row stands in the sentence.
+    Parameters
+    ----------
+    context : str or sequence of str
+        Tokens, or a string of them separated by white space. If `word` occurs in them they are its sentence, or
+        its paragraph, and a window is read around each place where it stands; a word within reach of several
+        places counts from the nearest. Otherwise they are a bag of words, all of which are read; the more there
+        are, the less each further one changes.
+    word : str or int, optional
+        The centre word.
+    position : int, optional
+        Where the word stands in `context`, if only that place is meant. The word is the token there unless
+        `word` is given.
+    skip_unknown : bool, optional
+        For a whole sentence, whether to skip unknown tokens, which get no row, instead of raising a KeyError.
+    return_positions : bool, optional
+        For a whole sentence, whether to return also the positions of the tokens that the rows stand for.
 
-        Raises
-        ------
-        KeyError
-            If a word to infer is unknown.
+    Returns
+    -------
+    Gaussian
+        One density; for a whole sentence (neither `word` nor `position`) a batch with one for each token,
+        each inferred from its own window.
+    positions : numpy.ndarray of int
+        With `return_positions`: where the token of each row stands in the sentence.
 
-        Examples
-        --------
-        >>> wv.infer("cat animal", word="dog")
-        Gaussian(mean=[2.5, 1.5], variance=[0.4493])
-        >>> wv.infer("the dog and the cat", position=1) == wv.infer(["cat"], word="dog")
-        True
-        >>> wv.infer(["dog", "cat", "car"])
-        <3 spherical Gaussians in 2 dimensions>
-        >>> wv.infer("the dog and the cat", skip_unknown=True, return_positions=True)
-        (<2 spherical Gaussians in 2 dimensions>, array([1, 4]))
-        """
-        if word is not None:
-            _refuse_swapped(self, word, context, "infer(context, word)")
-        tokens = context_tokens(context)
-        if word is None and position is None:
-            found: Gaussian | tuple[Gaussian, Integers] = self.infer_sentences(
-                [tokens], skip_unknown=skip_unknown, return_positions=return_positions
-            )[0]
-            return found
-        if return_positions:
-            raise ValueError("return_positions is for whole sentences: leave out word and position")
-        if word is None:
-            assert position is not None
-            word = tokens[self._checked_position(tokens, position)]
-        return self.infer_posteriors([(word, tokens, position)])[0]
+    Raises
+    ------
+    KeyError
+        If a word to infer is unknown.
 
-    def infer_posteriors(self, pairs: Iterable[Sequence[Any]]) -> Gaussian:
-        """Infer the posterior densities of many words in their contexts at once.
+    Examples
+    --------
+    >>> wv.infer("cat animal", word="dog")
+    Gaussian(mean=[2.5, 1.5], variance=[0.4493])
+    >>> wv.infer("the dog and the cat", position=1) == wv.infer(["cat"], word="dog")
+    True
+    >>> wv.infer(["dog", "cat", "car"])
+    <3 spherical Gaussians in 2 dimensions>
+    >>> wv.infer("the dog and the cat", skip_unknown=True, return_positions=True)
+    (<2 spherical Gaussians in 2 dimensions>, array([1, 4]))
+    """
+    if word is not None:
+        _refuse_swapped(wv, word, context, "infer(context, word)")
+    tokens = context_tokens(context)
+    if word is None and position is None:
+        found: Gaussian | tuple[Gaussian, Integers] = wv.infer_sentences(
+            [tokens], skip_unknown=skip_unknown, return_positions=return_positions
+        )[0]
+        return found
+    if return_positions:
+        raise ValueError("return_positions is for whole sentences: leave out word and position")
+    if word is None:
+        assert position is not None
+        word = tokens[_checked_position(tokens, position)]
+    return wv.infer_posteriors([(word, tokens, position)])[0]
 
-        Parameters
-        ----------
-        pairs : iterable of (word, context) or (word, context, position)
-            Each as in :meth:`infer`.
 
-        Returns
-        -------
-        Gaussian
-            A batch, in the order of the pairs.
+def infer_posteriors(wv: KeyedDensities, pairs: Iterable[Sequence[Any]]) -> Gaussian:
+    """Infer the posterior densities of many words in their contexts at once.
 
-        Examples
-        --------
-        >>> wv.infer_posteriors([("dog", "cat animal"), ("car", [])])
-        <2 spherical Gaussians in 2 dimensions>
-        """
-        questions = [self._question(*pair) for pair in pairs]
-        words = [word for word, _, _ in questions]
-        centres = self._rows_or_minus_one(words)
-        if centres.min(initial=0) < 0:
-            centres = np.array(self._rows(words), dtype=np.int64)  # numbers of rows, or a KeyError
-        rows = self._rows_or_minus_one(itertools.chain.from_iterable(tokens for _, tokens, _ in questions))
-        ends = np.cumsum([0, *(len(tokens) for _, tokens, _ in questions)])
-        owners = np.repeat(np.arange(len(questions)), np.diff(ends))
-        positions = np.array([-1 if place is None else place for _, _, place in questions], dtype=np.int64)
-        asked = np.zeros(len(rows), dtype=bool)
-        asked[ends[:-1][positions >= 0] + positions[positions >= 0]] = True
-        if self._reading().thinned:
-            asked |= (rows == centres[owners]) & (positions[owners] < 0)
-        known = (rows >= 0) | asked
-        before = np.concatenate([[0], np.cumsum(known)])
-        return self._posteriors(
-            centres, *self._contexts(rows[known], asked[known], owners[known], before[ends])
+    Parameters
+    ----------
+    pairs : iterable of (word, context) or (word, context, position)
+        Each as in :meth:`infer`.
+
+    Returns
+    -------
+    Gaussian
+        A batch, in the order of the pairs.
+
+    Examples
+    --------
+    >>> wv.infer_posteriors([("dog", "cat animal"), ("car", [])])
+    <2 spherical Gaussians in 2 dimensions>
+    """
+    questions = [_question(wv, *pair) for pair in pairs]
+    words = [word for word, _, _ in questions]
+    centres = _rows_or_minus_one(wv, words)
+    if centres.min(initial=0) < 0:
+        centres = np.array(rows_of(wv, words), dtype=np.int64)  # numbers of rows, or a KeyError
+    rows = _rows_or_minus_one(wv, itertools.chain.from_iterable(tokens for _, tokens, _ in questions))
+    ends = np.cumsum([0, *(len(tokens) for _, tokens, _ in questions)])
+    owners = np.repeat(np.arange(len(questions)), np.diff(ends))
+    positions = np.array([-1 if place is None else place for _, _, place in questions], dtype=np.int64)
+    asked = np.zeros(len(rows), dtype=bool)
+    asked[ends[:-1][positions >= 0] + positions[positions >= 0]] = True
+    if reading_of(wv).thinned:
+        asked |= (rows == centres[owners]) & (positions[owners] < 0)
+    known = (rows >= 0) | asked
+    before = np.concatenate([[0], np.cumsum(known)])
+    return posteriors_of(wv, centres, *_contexts(wv, rows[known], asked[known], owners[known], before[ends]))
+
+
+def read_around(wv: KeyedDensities, sentence: str | Sequence[str], position: int) -> tuple[Integers, Floats]:
+    """Return which words of a sentence are read around a position, and how much each of them counts.
+
+    Parameters
+    ----------
+    sentence : str or sequence of str
+        Tokens, or a string of them separated by white space; unknown ones are skipped.
+    position : int
+        Where the centre word stands.
+
+    Returns
+    -------
+    positions : numpy.ndarray of int
+        Positions of the words that are read, in order.
+    weights : numpy.ndarray of float
+        The weights a_j of `densvec.reading.Reading`, before the sum saturates.
+
+    Examples
+    --------
+    >>> positions, weights = wv.read_around("the dog and the cat", 1)
+    >>> positions, weights
+    (array([4]), array([1.]))
+    """
+    tokens = context_tokens(sentence)
+    rows = _rows_or_minus_one(wv, tokens)
+    rows[_checked_position(tokens, position)] = 0  # it is not read, known or not
+    known = np.flatnonzero(rows >= 0)
+    centre = np.searchsorted(known, [position])
+    ends = np.array([0]), np.array([len(known)])
+    spans = reading_of(wv).spans(centre, *ends, keep_of(wv, rows[known]))
+    order = np.argsort(spans.places)
+    return known[spans.places[order]], spans.weights[order]
+
+
+def _question(
+    wv: KeyedDensities, word: Any, context: Any, position: int | None = None
+) -> tuple[Any, Any, int | None]:
+    """Return a word, the tokens of its context and its place among them."""
+    _refuse_swapped(wv, word, context, "(word, context)")
+    refuse_bytes(context)
+    if isinstance(context, str):
+        context = context.split()
+    elif not isinstance(context, (list, tuple)):
+        context = list(context)
+    if position is not None:
+        _checked_position(context, position)
+    return word, context, position
+
+
+def _contexts(
+    wv: KeyedDensities, rows: Integers, asked: Any, owners: Integers, ends: Integers
+) -> tuple[Integers, Integers, Floats]:
+    """Return what is read of texts, around the `asked` positions where there are any: rows, offsets and weights."""
+    keep = keep_of(wv, rows)
+    near, weights = reading_of(wv).around(asked, owners, keep)
+    bags = np.flatnonzero(~np.isin(owners, owners[asked]))
+    places = np.concatenate([near, bags])
+    order = np.argsort(places, kind="stable")
+    places, weights = places[order], np.concatenate([weights, keep[bags]])[order]
+    lengths = np.bincount(owners[places], minlength=len(ends) - 1)
+    return rows[places], np.concatenate([[0], np.cumsum(lengths)]), weights
+
+
+def infer_sentences(
+    wv: KeyedDensities,
+    sentences: Iterable[str | Sequence[str]],
+    *,
+    skip_unknown: bool = False,
+    return_positions: bool = False,
+) -> list[Any]:
+    """Infer the posterior densities of every word of many sentences at once, each from its own window.
+
+    Parameters
+    ----------
+    sentences : iterable of str or sequence of str
+        Each a list of tokens, or a string of them separated by white space.
+    skip_unknown : bool, optional
+        Whether to skip unknown tokens, which get no row, instead of raising a KeyError.
+    return_positions : bool, optional
+        Whether to return also which tokens the rows stand for.
+
+    Returns
+    -------
+    list of Gaussian
+        One batch for each sentence, with one density for each token; with `return_positions` each is a
+        pair of a batch and the positions of its tokens.
+
+    Examples
+    --------
+    >>> [len(batch) for batch in wv.infer_sentences(["dog cat", "the animal"], skip_unknown=True)]
+    [2, 1]
+    """
+    rows = [_sentence_rows(wv, context_tokens(sentence), skip_unknown) for sentence in sentences]
+    known = [row[row >= 0] for row in rows]
+    ends = np.cumsum([0, *map(len, known)])
+    tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
+    batches = [
+        posteriors_of(wv, tokens[first:last], *_windows(wv, tokens, ends, first, last))
+        for first, last in _portions(wv, tokens, ends)
+    ]
+    posteriors = batches[0] if len(batches) == 1 else _joined(batches)
+    found = [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
+    if not return_positions:
+        return found
+    return list(zip(found, (np.flatnonzero(row >= 0) for row in rows), strict=True))
+
+
+def known_encoder(wv: KeyedDensities) -> Encoder:
+    """Return the encoder, or say that there is none."""
+    if wv.encoder is None:
+        raise ValueError(
+            "there is no encoder here, so nothing can be inferred from context: train a BayesianSkipGram "
+            "or load a saved one (word2vec files have no encoder)"
         )
+    return wv.encoder
 
-    def read_around(self, sentence: str | Sequence[str], position: int) -> tuple[Integers, Floats]:
-        """Return which words of a sentence are read around a position, and how much each of them counts.
 
-        Parameters
-        ----------
-        sentence : str or sequence of str
-            Tokens, or a string of them separated by white space; unknown ones are skipped.
-        position : int
-            Where the centre word stands.
+def _portions(wv: KeyedDensities, tokens: Integers, ends: Integers) -> Iterator[tuple[int, int]]:
+    """Yield runs of positions whose windows have a bounded number of words in all, or of one position."""
+    positions = np.arange(len(tokens))
+    sentence = np.searchsorted(ends, positions, side="right") - 1
+    sizes = reading_of(wv).sizes(positions, ends[sentence], ends[sentence + 1], keep_of(wv, tokens))
+    held = np.concatenate([[0], np.cumsum(1 + sizes)])
+    first = 0
+    while True:
+        last = int(np.searchsorted(held, held[first] + _WORDS_AT_ONCE, side="right")) - 1
+        last = max(last, min(first + 1, len(tokens)))
+        yield first, last
+        if last == len(tokens):
+            return
+        first = last
 
-        Returns
-        -------
-        positions : numpy.ndarray of int
-            Positions of the words that are read, in order.
-        weights : numpy.ndarray of float
-            The weights a_j of `densvec.reading.Reading`, before the sum saturates.
 
-        Examples
-        --------
-        >>> positions, weights = wv.read_around("the dog and the cat", 1)
-        >>> positions, weights
-        (array([4]), array([1.]))
-        """
-        tokens = context_tokens(sentence)
-        rows = self._rows_or_minus_one(tokens)
-        rows[self._checked_position(tokens, position)] = 0  # it is not read, known or not
-        known = np.flatnonzero(rows >= 0)
-        centre = np.searchsorted(known, [position])
-        ends = np.array([0]), np.array([len(known)])
-        spans = self._reading().spans(centre, *ends, self._keep(rows[known]))
-        order = np.argsort(spans.places)
-        return known[spans.places[order]], spans.weights[order]
+def _windows(
+    wv: KeyedDensities, tokens: Integers, ends: Integers, first: int, last: int
+) -> tuple[Integers, Integers, Floats]:
+    """Return what is read around the positions from `first` to `last` of sentences: rows, offsets and weights."""
+    positions = np.arange(first, last)
+    sentence = np.searchsorted(ends, positions, side="right") - 1
+    starts, stops = ends[sentence], ends[sentence + 1]
+    low, high = (int(starts[0]), int(stops[-1])) if len(positions) else (0, 0)
+    text = tokens[low:high]
+    spans = reading_of(wv).spans(positions - low, starts - low, stops - low, keep_of(wv, text))
+    return spans.rows(text)
 
-    def _question(self, word: Any, context: Any, position: int | None = None) -> tuple[Any, Any, int | None]:
-        """Return a word, the tokens of its context and its place among them."""
-        _refuse_swapped(self, word, context, "(word, context)")
-        refuse_bytes(context)
-        if isinstance(context, str):
-            context = context.split()
-        elif not isinstance(context, (list, tuple)):
-            context = list(context)
-        if position is not None:
-            self._checked_position(context, position)
-        return word, context, position
 
-    def _contexts(
-        self, rows: Integers, asked: Any, owners: Integers, ends: Integers
-    ) -> tuple[Integers, Integers, Floats]:
-        """Return what is read of texts, around the `asked` positions where there are any: rows, offsets and weights."""
-        keep = self._keep(rows)
-        near, weights = self._reading().around(asked, owners, keep)
-        bags = np.flatnonzero(~np.isin(owners, owners[asked]))
-        places = np.concatenate([near, bags])
-        order = np.argsort(places, kind="stable")
-        places, weights = places[order], np.concatenate([weights, keep[bags]])[order]
-        lengths = np.bincount(owners[places], minlength=len(ends) - 1)
-        return rows[places], np.concatenate([[0], np.cumsum(lengths)]), weights
+def reading_of(wv: KeyedDensities) -> Reading:
+    """Return how contexts are read, over windows of this object's size."""
+    reading = known_encoder(wv).reading
+    return reading if reading.window == wv.window else replace(reading, window=wv.window)
 
-    def infer_sentences(
-        self,
-        sentences: Iterable[str | Sequence[str]],
-        *,
-        skip_unknown: bool = False,
-        return_positions: bool = False,
-    ) -> list[Any]:
-        """Infer the posterior densities of every word of many sentences at once, each from its own window.
 
-        Parameters
-        ----------
-        sentences : iterable of str or sequence of str
-            Each a list of tokens, or a string of them separated by white space.
-        skip_unknown : bool, optional
-            Whether to skip unknown tokens, which get no row, instead of raising a KeyError.
-        return_positions : bool, optional
-            Whether to return also which tokens the rows stand for.
+def keep_of(wv: KeyedDensities, rows: Integers) -> Floats:
+    """Return the probability that training keeps each of these words; 1 if the encoder treats all words alike."""
+    if not reading_of(wv).thinned or "keep" not in wv.expandos:
+        return np.ones(len(rows))
+    kept: Floats = np.maximum(wv.expandos["keep"][rows].astype(np.float64), _LEAST_KEEP)
+    return kept
 
-        Returns
-        -------
-        list of Gaussian
-            One batch for each sentence, with one density for each token; with `return_positions` each is a
-            pair of a batch and the positions of its tokens.
 
-        Examples
-        --------
-        >>> [len(batch) for batch in wv.infer_sentences(["dog cat", "the animal"], skip_unknown=True)]
-        [2, 1]
-        """
-        rows = [self._sentence_rows(context_tokens(sentence), skip_unknown) for sentence in sentences]
-        known = [row[row >= 0] for row in rows]
-        ends = np.cumsum([0, *map(len, known)])
-        tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
-        batches = [
-            self._posteriors(tokens[first:last], *self._windows(tokens, ends, first, last))
-            for first, last in self._portions(tokens, ends)
-        ]
-        posteriors = batches[0] if len(batches) == 1 else _joined(batches)
-        found = [posteriors[start:stop] for start, stop in itertools.pairwise(ends.tolist())]
-        if not return_positions:
-            return found
-        return list(zip(found, (np.flatnonzero(row >= 0) for row in rows), strict=True))
+def posteriors_of(
+    wv: KeyedDensities,
+    centres: Integers,
+    contexts: Integers,
+    offsets: Integers,
+    weights: Floats | None = None,
+) -> Gaussian:
+    """Return the posteriors of windows of rows; the prior where there is no context."""
+    encoder, log_priors = known_encoder(wv), known_log_variances(wv)
+    priors = (wv.vectors[centres], log_priors[centres])
+    means, log_variances = encoder.posteriors(centres, contexts, offsets, priors, weights)
+    alone = np.flatnonzero(offsets[1:] == offsets[:-1])
+    if len(alone):
+        means[alone] = wv.vectors[centres[alone]]
+        log_variances[alone] = log_priors[centres[alone]]
+    return Gaussian(means, np.exp(log_variances))
 
-    def _known_encoder(self) -> Encoder:
-        """Return the encoder, or say that there is none."""
-        if self.encoder is None:
-            raise ValueError(
-                "there is no encoder here, so nothing can be inferred from context: train a BayesianSkipGram "
-                "or load a saved one (word2vec files have no encoder)"
-            )
-        return self.encoder
 
-    def _portions(self, tokens: Integers, ends: Integers) -> Iterator[tuple[int, int]]:
-        """Yield runs of positions whose windows have a bounded number of words in all, or of one position."""
-        positions = np.arange(len(tokens))
-        sentence = np.searchsorted(ends, positions, side="right") - 1
-        sizes = self._reading().sizes(positions, ends[sentence], ends[sentence + 1], self._keep(tokens))
-        held = np.concatenate([[0], np.cumsum(1 + sizes)])
-        first = 0
-        while True:
-            last = int(np.searchsorted(held, held[first] + _WORDS_AT_ONCE, side="right")) - 1
-            last = max(last, min(first + 1, len(tokens)))
-            yield first, last
-            if last == len(tokens):
-                return
-            first = last
+def _checked_position(tokens: Sequence[Any], position: int) -> int:
+    if not 0 <= position < len(tokens):
+        raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
+    return position
 
-    def _windows(
-        self, tokens: Integers, ends: Integers, first: int, last: int
-    ) -> tuple[Integers, Integers, Floats]:
-        """Return what is read around the positions from `first` to `last` of sentences: rows, offsets and weights."""
-        positions = np.arange(first, last)
-        sentence = np.searchsorted(ends, positions, side="right") - 1
-        starts, stops = ends[sentence], ends[sentence + 1]
-        low, high = (int(starts[0]), int(stops[-1])) if len(positions) else (0, 0)
-        text = tokens[low:high]
-        spans = self._reading().spans(positions - low, starts - low, stops - low, self._keep(text))
-        return spans.rows(text)
 
-    def _reading(self) -> Reading:
-        """Return how contexts are read, over windows of this object's size."""
-        reading = self._known_encoder().reading
-        return reading if reading.window == self.window else replace(reading, window=self.window)
+def _sentence_rows(wv: KeyedDensities, tokens: Sequence[Any], skip_unknown: bool) -> Integers:
+    """Return the rows of the tokens of a sentence, -1 for unknown ones."""
+    rows = _rows_or_minus_one(wv, tokens)
+    known = rows >= 0
+    if not skip_unknown and not known.all():
+        unknown = sorted({str(token) for token, row in zip(tokens, rows, strict=True) if row < 0})
+        raise KeyError(
+            f"unknown words in the sentence: {', '.join(unknown[:5])}; leave them out or give "
+            "skip_unknown=True"
+        )
+    return rows
 
-    def _keep(self, rows: Integers) -> Floats:
-        """Return the probability that training keeps each of these words; 1 if the encoder treats all words alike."""
-        if not self._reading().thinned or "keep" not in self.expandos:
-            return np.ones(len(rows))
-        kept: Floats = np.maximum(self.expandos["keep"][rows].astype(np.float64), _LEAST_KEEP)
-        return kept
 
-    def _posteriors(
-        self, centres: Integers, contexts: Integers, offsets: Integers, weights: Floats | None = None
-    ) -> Gaussian:
-        """Return the posteriors of windows of rows; the prior where there is no context."""
-        encoder, log_priors = self._known_encoder(), self._known_log_variances()
-        priors = (self.vectors[centres], log_priors[centres])
-        means, log_variances = encoder.posteriors(centres, contexts, offsets, priors, weights)
-        alone = np.flatnonzero(offsets[1:] == offsets[:-1])
-        if len(alone):
-            means[alone] = self.vectors[centres[alone]]
-            log_variances[alone] = log_priors[centres[alone]]
-        return Gaussian(means, np.exp(log_variances))
-
-    def _checked_position(self, tokens: Sequence[Any], position: int) -> int:
-        if not 0 <= position < len(tokens):
-            raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
-        return position
-
-    def _sentence_rows(self, tokens: Sequence[Any], skip_unknown: bool) -> Integers:
-        """Return the rows of the tokens of a sentence, -1 for unknown ones."""
-        rows = self._rows_or_minus_one(tokens)
-        known = rows >= 0
-        if not skip_unknown and not known.all():
-            unknown = sorted({str(token) for token, row in zip(tokens, rows, strict=True) if row < 0})
-            raise KeyError(
-                f"unknown words in the sentence: {', '.join(unknown[:5])}; leave them out or give "
-                "skip_unknown=True"
-            )
-        return rows
-
-    def _rows_or_minus_one(self, tokens: Iterable[Any]) -> Integers:
-        """Return the rows of tokens, -1 for unknown ones."""
-        return np.fromiter(map(self.key_to_index.get, tokens, itertools.repeat(-1)), dtype=np.int64)
+def _rows_or_minus_one(wv: KeyedDensities, tokens: Iterable[Any]) -> Integers:
+    """Return the rows of tokens, -1 for unknown ones."""
+    return np.fromiter(map(wv.key_to_index.get, tokens, itertools.repeat(-1)), dtype=np.int64)
 
 
 def context_tokens(context: str | Sequence[str]) -> Sequence[str]:
@@ -349,7 +378,7 @@ def context_tokens(context: str | Sequence[str]) -> Sequence[str]:
     return context.split() if isinstance(context, str) else list(context)
 
 
-def _refuse_swapped(wv: Inference, word: Any, context: Any, call: str) -> None:
+def _refuse_swapped(wv: KeyedDensities, word: Any, context: Any, call: str) -> None:
     """Raise ValueError if a word and its context were given in the wrong order."""
     is_text = not isinstance(word, KEY_TYPES) or (
         isinstance(word, str) and word not in wv.key_to_index and len(word.split()) > 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from densvec.questions.hypernymy import unit_rows
+from densvec.distances.vectors import unit_rows
 from densvec.types import Floats, Integers
 
 __all__ = ["NEIGHBOURS", "nearness"]

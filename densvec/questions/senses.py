@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.keyed.lookup import Lookup
-from densvec.keyed.search import Found
+from densvec.questions.lookup import cosines_with, rows_of
 from densvec.questions.neighbourhood import nearness
 from densvec.questions.sense_count import Usual, induce
 from densvec.questions.surroundings import Surroundings
 from densvec.text.concordance import Occurrence, sample_occurrences
-from densvec.types import Corpus, Floats, Integers
+from densvec.types import Corpus, Floats, Found, Integers
 
-__all__ = [
-    "Sense",
-    "Senses",
-    "SensesOfWords",
-    "density_of_all",
-]
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["Sense", "Senses", "density_of_all", "senses", "telling_words"]
 
 _OTHERS, _OCCURRENCES = 300, 50
 """How many words of like frequency to compare with, and in how many occurrences: they show how words differ."""
@@ -140,184 +137,183 @@ class Senses(Sequence[Sense]):
         return table(repr(self).strip("<>"), ["share", "words near it"], rows)
 
 
-class SensesOfWords(Lookup):
-    """Senses, found in text."""
+def senses(
+    wv: KeyedDensities,
+    word: str,
+    corpus: Corpus,
+    max_occurrences: int = 1000,
+    *,
+    number: int | None = None,
+    max_senses: int = 3,
+    significance: float = 0.5,
+    topn: int = 8,
+    examples: int = 3,
+    seed: int = 0,
+    show_progress: bool | None = None,
+) -> Senses:
+    """Find the senses of a word in a corpus, and how many there are.
 
-    def senses(
-        self,
-        word: str,
-        corpus: Corpus,
-        max_occurrences: int = 1000,
-        *,
-        number: int | None = None,
-        max_senses: int = 3,
-        significance: float = 0.5,
-        topn: int = 8,
-        examples: int = 3,
-        seed: int = 0,
-        show_progress: bool | None = None,
-    ) -> Senses:
-        """Find the senses of a word in a corpus, and how many there are.
+    The word's occurrences are sampled, and described by their surroundings: what the encoder makes of them, the
+    means of the words around, and the words right beside. In a space in which other words of like frequency
+    differ most from each other and least from themselves, they are clustered by mixtures of Gaussians. The
+    number of senses, one to three, follows from how near the word is to others, also beside how near these are to
+    each other (a word with several senses lies between them), and from how much better several senses
+    explain its occurrences than one does, all compared with what is usual for the other words.
 
-        The word's occurrences are sampled, and described by their surroundings: what the encoder makes of them, the
-        means of the words around, and the words right beside. In a space in which other words of like frequency
-        differ most from each other and least from themselves, they are clustered by mixtures of Gaussians. The
-        number of senses, one to three, follows from how near the word is to others, also beside how near these are to
-        each other (a word with several senses lies between them), and from how much better several senses
-        explain its occurrences than one does, all compared with what is usual for the other words.
+    Parameters
+    ----------
+    word : str
+        A known word.
+    corpus : path, list of paths, or iterable of token lists
+        Where to look; it is read once.
+    max_occurrences : int, optional
+        The most occurrences to sample.
+    number : int, optional
+        How many senses to find, if you know; by default the number is found as well. There are fewer if one
+        would have less than ten occurrences.
+    max_senses : int, optional
+        The most senses to find; more than three are never found unless `number` says so.
+    significance : float, optional
+        How doubtful a further sense may be, from 0 to 1: the smaller, the fewer senses.
+    topn : int, optional
+        How many nearest words to list for each sense.
+    examples : int, optional
+        How many typical occurrences to list for each sense.
+    seed : int, optional
+        Seeds the samples and the clustering.
+    show_progress : bool or None, optional
+        Whether to show a progress bar; None for only in a terminal.
 
-        Parameters
-        ----------
-        word : str
-            A known word.
-        corpus : path, list of paths, or iterable of token lists
-            Where to look; it is read once.
-        max_occurrences : int, optional
-            The most occurrences to sample.
-        number : int, optional
-            How many senses to find, if you know; by default the number is found as well. There are fewer if one
-            would have less than ten occurrences.
-        max_senses : int, optional
-            The most senses to find; more than three are never found unless `number` says so.
-        significance : float, optional
-            How doubtful a further sense may be, from 0 to 1: the smaller, the fewer senses.
-        topn : int, optional
-            How many nearest words to list for each sense.
-        examples : int, optional
-            How many typical occurrences to list for each sense.
-        seed : int, optional
-            Seeds the samples and the clustering.
-        show_progress : bool or None, optional
-            Whether to show a progress bar; None for only in a terminal.
+    Returns
+    -------
+    Senses
+        A sequence of :class:`Sense`, the most frequent first; at least one.
 
-        Returns
-        -------
-        Senses
-            A sequence of :class:`Sense`, the most frequent first; at least one.
+    Raises
+    ------
+    KeyError
+        If the word is unknown.
+    ValueError
+        If it does not occur in the corpus, or if `number` is less than 1.
 
-        Raises
-        ------
-        KeyError
-            If the word is unknown.
-        ValueError
-            If it does not occur in the corpus, or if `number` is less than 1.
-
-        Examples
-        --------
-        >>> corpus = [["the", "dog", "and", "the", "cat"], ["a", "dog", "in", "a", "car"]]
-        >>> senses = wv.senses("dog", corpus)
-        >>> len(senses), senses[0].share
-        (1, 1.0)
-        >>> senses.assign("my dog and cat").number
-        0
-        """
-        whole = self._whole
-        self.get_index(word)
-        if number is not None and number < 1:
-            raise ValueError(f"number={number}: a word has at least one sense; give 1 or more")
-        others = self._others(word, seed)
-        limits = {other: _MANY if place < _COMPARED else _OCCURRENCES for place, other in enumerate(others)}
-        found = sample_occurrences(
-            corpus, [word, *others], limits | {word: max_occurrences}, seed=seed, show_progress=show_progress
+    Examples
+    --------
+    >>> corpus = [["the", "dog", "and", "the", "cat"], ["a", "dog", "in", "a", "car"]]
+    >>> senses = wv.senses("dog", corpus)
+    >>> len(senses), senses[0].share
+    (1, 1.0)
+    >>> senses.assign("my dog and cat").number
+    0
+    """
+    wv.get_index(word)
+    if number is not None and number < 1:
+        raise ValueError(f"number={number}: a word has at least one sense; give 1 or more")
+    others = _others(wv, word, seed)
+    limits = {other: _MANY if place < _COMPARED else _OCCURRENCES for place, other in enumerate(others)}
+    found = sample_occurrences(
+        corpus, [word, *others], limits | {word: max_occurrences}, seed=seed, show_progress=show_progress
+    )
+    items = found.pop(word)
+    if not items:
+        raise ValueError(
+            f"{word!r} does not occur in the corpus: look at its spelling there (case, for example), or give "
+            "another corpus"
         )
-        items = found.pop(word)
-        if not items:
-            raise ValueError(
-                f"{word!r} does not occur in the corpus: look at its spelling there (case, for example), or give "
-                "another corpus"
-            )
-        posteriors = whole.infer_posteriors([(word, each.tokens, each.position) for each in items])
-        around = Surroundings(whole)
-        counts = np.asarray(self.expandos.get("count", np.ones(len(self))), dtype=np.float64)
-        usual = Usual(
-            [around(other, found[other]) for other in others],
-            nearness(whole, others),
-            counts[whole._rows(others)],
-            compared=_COMPARED,
-            seed=seed,
-        )
-        points = around(word, items)
-        labels, mixed = induce(
-            points,
-            usual,
-            max_senses,
-            significance,
-            seed,
-            near=nearness(whole, [word])[0],
-            count=float(counts[self.get_index(word)]),
-            number=number,
-        )
-        order = np.argsort(-np.bincount(labels), kind="stable")
-        labels = np.argsort(order)[labels]
-        if mixed is None or usual.space is None:
-            centres = points.mean(axis=0, keepdims=True)
-            return self._described(word, items, labels, posteriors, points, centres, None, topn, examples)
-        space, mixed = usual.space, mixed.ordered(order)
+    posteriors = wv.infer_posteriors([(word, each.tokens, each.position) for each in items])
+    around = Surroundings(wv)
+    counts = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
+    usual = Usual(
+        [around(other, found[other]) for other in others],
+        nearness(wv, others),
+        counts[rows_of(wv, others)],
+        compared=_COMPARED,
+        seed=seed,
+    )
+    points = around(word, items)
+    labels, mixed = induce(
+        points,
+        usual,
+        max_senses,
+        significance,
+        seed,
+        near=nearness(wv, [word])[0],
+        count=float(counts[wv.get_index(word)]),
+        number=number,
+    )
+    order = np.argsort(-np.bincount(labels), kind="stable")
+    labels = np.argsort(order)[labels]
+    if mixed is None or usual.space is None:
+        centres = points.mean(axis=0, keepdims=True)
+        return _described(wv, word, items, labels, posteriors, points, centres, None, topn, examples)
+    space, mixed = usual.space, mixed.ordered(order)
 
-        def locate(occurrence: Occurrence) -> int:
-            return int(mixed.most_likely(space(around(word, [occurrence])))[0])
+    def locate(occurrence: Occurrence) -> int:
+        return int(mixed.most_likely(space(around(word, [occurrence])))[0])
 
-        return self._described(
-            word, items, labels, posteriors, space(points), mixed.centres, locate, topn, examples
-        )
+    return _described(
+        wv, word, items, labels, posteriors, space(points), mixed.centres, locate, topn, examples
+    )
 
-    def _others(self, word: str, seed: int) -> list[str]:
-        """Return words of about the same frequency, which are neighbours in the order of the rows."""
-        row = self.get_index(word)
-        reach = max(4 * _OTHERS, row // 2)
-        names = [
-            key
-            for key in self.index_to_key[max(0, row - reach) : row + reach]
-            if key != word and isinstance(key, str) and key.isalpha()
-        ]
-        rng = np.random.default_rng(seed)
-        return [names[i] for i in rng.permutation(len(names))[:_OTHERS]]
 
-    def _described(
-        self,
-        word: str,
-        items: list[Occurrence],
-        labels: Integers,
-        posteriors: Gaussian,
-        points: Floats,
-        centres: Floats,
-        locate: Callable[[Occurrence], int] | None,
-        topn: int,
-        examples: int,
-    ) -> Senses:
-        """Say what clusters are, whose centres are given; the largest is the first."""
-        means = posteriors.mean.astype(np.float64)
-        nearest = self._telling(
-            word, np.array([means[labels == i].mean(axis=0) for i in range(len(centres))]), topn
-        )
-        senses = []
-        for i, centre in enumerate(centres):
-            members = np.flatnonzero(labels == i)
-            squares = (points[members] - centre) ** 2
-            typical = members[np.argsort(squares.sum(axis=1), kind="stable")]
-            density = density_of_all(posteriors[members])
-            lines: dict[str, Occurrence] = {}
-            for j in typical:
-                lines.setdefault(items[j].line(), items[j])
-                if len(lines) >= examples:
-                    break
-            share = len(members) / len(labels)
-            senses.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
-        return Senses(word, senses, items, labels, posteriors, locate)
+def _others(wv: KeyedDensities, word: str, seed: int) -> list[str]:
+    """Return words of about the same frequency, which are neighbours in the order of the rows."""
+    row = wv.get_index(word)
+    reach = max(4 * _OTHERS, row // 2)
+    names = [
+        key
+        for key in wv.index_to_key[max(0, row - reach) : row + reach]
+        if key != word and isinstance(key, str) and key.isalpha()
+    ]
+    rng = np.random.default_rng(seed)
+    return [names[i] for i in rng.permutation(len(names))[:_OTHERS]]
 
-    def _telling(self, word: str, centres: Floats, topn: int) -> list[Found]:
-        """Return for each sense the words that are near it and nearer than to the other senses."""
-        own = self.get_index(word)
-        units = centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-30)
-        cosines = np.array([self._cosines(unit.astype(self.vectors.dtype), slice(None)) for unit in units])
-        found: list[Found] = []
-        for i, scores in enumerate(cosines):
-            others = np.delete(cosines, i, axis=0)
-            telling = scores + (scores - others.max(axis=0)) if len(others) else scores.copy()
-            telling[own] = -np.inf
-            best = np.argsort(-telling, kind="stable")[:topn]
-            found.append([(self.index_to_key[row], float(telling[row])) for row in best if row != own])
-        return found
+
+def _described(
+    wv: KeyedDensities,
+    word: str,
+    items: list[Occurrence],
+    labels: Integers,
+    posteriors: Gaussian,
+    points: Floats,
+    centres: Floats,
+    locate: Callable[[Occurrence], int] | None,
+    topn: int,
+    examples: int,
+) -> Senses:
+    """Say what clusters are, whose centres are given; the largest is the first."""
+    means = posteriors.mean.astype(np.float64)
+    nearest = telling_words(
+        wv, word, np.array([means[labels == i].mean(axis=0) for i in range(len(centres))]), topn
+    )
+    senses = []
+    for i, centre in enumerate(centres):
+        members = np.flatnonzero(labels == i)
+        squares = (points[members] - centre) ** 2
+        typical = members[np.argsort(squares.sum(axis=1), kind="stable")]
+        density = density_of_all(posteriors[members])
+        lines: dict[str, Occurrence] = {}
+        for j in typical:
+            lines.setdefault(items[j].line(), items[j])
+            if len(lines) >= examples:
+                break
+        share = len(members) / len(labels)
+        senses.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
+    return Senses(word, senses, items, labels, posteriors, locate)
+
+
+def telling_words(wv: KeyedDensities, word: str, centres: Floats, topn: int) -> list[Found]:
+    """Return for each sense the words that are near it and nearer than to the other senses."""
+    own = wv.get_index(word)
+    units = centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-30)
+    cosines = np.array([cosines_with(wv, unit.astype(wv.vectors.dtype), slice(None)) for unit in units])
+    found: list[Found] = []
+    for i, scores in enumerate(cosines):
+        others = np.delete(cosines, i, axis=0)
+        telling = scores + (scores - others.max(axis=0)) if len(others) else scores.copy()
+        telling[own] = -np.inf
+        best = np.argsort(-telling, kind="stable")[:topn]
+        found.append([(wv.index_to_key[row], float(telling[row])) for row in best if row != own])
+    return found
 
 
 def density_of_all(posteriors: Gaussian) -> Gaussian:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from densvec.questions.learning import neutral_posteriors
 from densvec.text.concordance import Occurrence
 from densvec.types import Floats, Integers
 
@@ -112,7 +113,7 @@ class Surroundings:
             )
             for each in occurrences
         ]
-        means: Floats = (self._wv._neutral_posteriors(contexts).mean - self._centre) @ self._axes
+        means: Floats = (neutral_posteriors(self._wv, contexts).mean - self._centre) @ self._axes
         return means
 
 

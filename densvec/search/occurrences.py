@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.distances.pairwise import pairwise
+from densvec.distances.ranking import best
 from densvec.files import persistence
 from densvec.files.atomic import atomic_write
 from densvec.gaussian import Gaussian
-from densvec.keyed.ranking import best
 from densvec.text.concordance import Occurrence, sentences_of
 from densvec.types import Corpus, Integers
 

@@ -9,6 +9,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not inst
 from conftest import example_densities
 from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
+from densvec.questions.inference import keep_of
 
 SENTENCES = list(toy_language(400, seed=1))
 
@@ -69,7 +70,7 @@ def test_any_weights(covariance, tmp_path):
     mean, log_variance = session.run(None, {"centre": centres, "context": contexts, "weight": weight})
     flat, offsets = contexts.ravel(), np.arange(0, contexts.size + 1, 6)
     priors = wv.vectors[centres], wv.log_variances[centres]
-    expected = wv.encoder.posteriors(centres, flat, offsets, priors, weight.ravel() * wv._keep(flat))
+    expected = wv.encoder.posteriors(centres, flat, offsets, priors, weight.ravel() * keep_of(wv, flat))
     np.testing.assert_allclose(mean, expected[0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(log_variance, expected[1], rtol=1e-5, atol=1e-5)
 

@@ -281,6 +281,8 @@ def test_every_signature_begins_like_gensims():
             continue
         ours = list(inspect.signature(getattr(KeyedDensities, name)).parameters.values())
         for parameter in inspect.signature(theirs).parameters.values():
+            if parameter.name == "self":
+                continue
             mine = next((p for p in ours if p.name == parameter.name), None)
             assert mine is not None, (name, parameter)
             assert mine.default == parameter.default, (name, parameter)

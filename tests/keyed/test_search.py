@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from densvec import Gaussian, KeyedDensities
 from densvec.distances.metrics import METRICS
 from densvec.distances.table import FEW
+from densvec.questions.lookup import density_table
 
 V, D = 300, 6
 ALL = ["cosine", *METRICS]
@@ -209,7 +210,7 @@ def test_a_query_does_not_copy_the_tables(covariance):
         peak = tracemalloc.get_traced_memory()[1] - base
         assert peak < table / 2, metric
     tracemalloc.stop()
-    kept = sum(array.nbytes for array in vars(wv._density_table()).values() if isinstance(array, np.ndarray))
+    kept = sum(array.nbytes for array in vars(density_table(wv)).values() if isinstance(array, np.ndarray))
     assert kept < 3 * table  # the two tables themselves and a few numbers per row
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from densvec import BayesianSkipGram, KeyedDensities, compare
 from densvec.datasets import toy_language
+from densvec.distances.vectors import unit_rows
 from densvec.questions.comparison import _nearness, align, permutation_test
-from densvec.questions.hypernymy import unit_rows
 
 CHANGED = {f"w{i}" for i in range(5, 300, 40)}
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
-from densvec.types import Floats
+from densvec.types import Floats, Indices
 
 __all__ = ["BestOfBlocks", "best"]
-
-Indices: TypeAlias = npt.NDArray[np.intp]
 
 _GROUP = 64
 """How many scores form a group, of which only the highest is looked at to find a first limit."""

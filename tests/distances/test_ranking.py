@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from densvec.keyed.ranking import BestOfBlocks, best
+from densvec.distances.ranking import BestOfBlocks, best
 
 scores = st.integers(1, 5).flatmap(
     lambda rows: st.integers(1, 40).flatmap(

@@ -1,0 +1,165 @@
+"""What the items of a question stand for: rows, vectors and densities, and the tables they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from densvec.distances.table import DensityTable, row_blocks
+from densvec.gaussian import Gaussian
+from densvec.types import Floats
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = [
+    "KEY_TYPES",
+    "check_paired",
+    "cosines_with",
+    "densities_of",
+    "density_table",
+    "filled_norms",
+    "known_log_variances",
+    "one_density",
+    "refuse_bytes",
+    "row_divisors",
+    "row_or_rows",
+    "rows_of",
+    "vector_of",
+]
+
+KEY_TYPES = (str, int, np.integer)
+"""What names one key: a word, or the number of its row."""
+
+_BYTES = (bytes, bytearray, memoryview)
+"""Text that was not decoded: the items of bytes are numbers, which would be taken for rows."""
+
+
+def refuse_bytes(words: Any) -> None:
+    """Raise TypeError if words are given as bytes.
+
+    Examples
+    --------
+    >>> refuse_bytes(b"the dog")
+    Traceback (most recent call last):
+    TypeError: b'the dog' is bytes, and words are text: decode it first, b'the dog'.decode()
+    """
+    if isinstance(words, _BYTES):
+        shown = bytes(words[:40])
+        raise TypeError(f"{shown!r} is bytes, and words are text: decode it first, {shown!r}.decode()")
+
+
+# Rows
+
+
+def rows_of(wv: KeyedDensities, keys: Iterable[Any]) -> list[int]:
+    """Return the rows of several keys; an unknown one is a KeyError."""
+    refuse_bytes(keys)
+    return [wv.get_index(key) for key in keys]
+
+
+def row_or_rows(wv: KeyedDensities, key_or_keys: Any) -> Any:
+    """Return the row of a key, or the list of rows of several."""
+    return wv.get_index(key_or_keys) if isinstance(key_or_keys, KEY_TYPES) else rows_of(wv, key_or_keys)
+
+
+# Densities
+
+
+def known_log_variances(wv: KeyedDensities) -> Floats:
+    """Return the log-variances, or say that there are none."""
+    if wv.log_variances is None:
+        raise ValueError(
+            "there are only means here, no variances: cosine answers work, questions about densities do "
+            "not; load the variances too (load_word2vec_format(..., variances=...)) or set log_variances"
+        )
+    return wv.log_variances
+
+
+def one_density(wv: KeyedDensities, item: Any) -> Gaussian:
+    """Return the density of a key, a density as it is, or that of a vector, with a typical variance."""
+    if isinstance(item, Gaussian):
+        if item.shape:
+            raise ValueError(f"one density is needed here: got a batch of shape {item.shape}")
+        return item
+    if isinstance(item, KEY_TYPES):
+        return wv.density(item)
+    return Gaussian(np.asarray(item, dtype=wv.vectors.dtype), _typical_variance(wv))
+
+
+def _typical_variance(wv: KeyedDensities) -> Floats:
+    """Return the geometric mean of all variances."""
+    log_variances = known_log_variances(wv)
+    mean = log_variances.mean(dtype=np.float64) if len(log_variances) else 0.0
+    return np.exp([mean]).astype(wv.vectors.dtype)
+
+
+def densities_of(wv: KeyedDensities, item: Any) -> Gaussian:
+    """Return the density of one item, or those of a list of keys as a batch; a batch as it is."""
+    if isinstance(item, Gaussian):
+        return item
+    if isinstance(item, KEY_TYPES) or (isinstance(item, np.ndarray) and item.dtype.kind == "f"):
+        return one_density(wv, item)
+    refuse_bytes(item)
+    return wv.density(list(item))
+
+
+def check_paired(a: Gaussian, b: Gaussian) -> None:
+    """Raise ValueError if two batches cannot be compared pair by pair."""
+    if a.shape and b.shape and a.shape != b.shape:
+        raise ValueError(
+            f"two lists are compared pair by pair, so they must have the same length: got {len(a)} and {len(b)}"
+        )
+
+
+def density_table(wv: KeyedDensities) -> DensityTable:
+    """Return the table of all densities, which caches its terms of the divergences."""
+    derived = wv._derived
+    if derived.densities is None:
+        derived.densities = DensityTable(wv.vectors, log_variances=known_log_variances(wv))
+    return derived.densities
+
+
+# Vectors
+
+
+def vector_of(wv: KeyedDensities, item: Any) -> Floats:
+    """Return the vector of a key or of a density; a vector as it is."""
+    if isinstance(item, KEY_TYPES):
+        return wv.get_vector(item)
+    if isinstance(item, Gaussian):
+        return item.mean
+    vector = np.asarray(item, dtype=wv.vectors.dtype)
+    if vector.shape != (wv.vector_size,):
+        raise ValueError(f"a vector must have shape {(wv.vector_size,)}: got {vector.shape}")
+    return vector
+
+
+def cosines_with(wv: KeyedDensities, unit_vector: Floats, rows: Any) -> Floats:
+    """Return the cosines of the rows with a vector of unit length."""
+    cosines: Floats = wv.vectors[rows] @ unit_vector.astype(wv.vectors.dtype, copy=False)
+    cosines /= row_divisors(wv)[rows]
+    return cosines
+
+
+def filled_norms(wv: KeyedDensities) -> Floats:
+    """Return the length of every mean, computed when it is first needed."""
+    derived = wv._derived  # another thread may replace it
+    if derived.norms is None:
+        norms = np.empty(len(wv.vectors), dtype=np.float64)
+        for rows in row_blocks(0, len(norms), wv.vector_size):
+            block = wv.vectors[rows].astype(np.float64)
+            norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+        derived.norms = norms.astype(wv.vectors.dtype)
+    return derived.norms
+
+
+def row_divisors(wv: KeyedDensities) -> Floats:
+    """Return the norms, with 1 in place of 0: a zero vector then has cosine 0 to everything."""
+    derived = wv._derived
+    if derived.divisors is None:
+        norms = filled_norms(wv)
+        derived.divisors = norms if norms.all() else np.where(norms == 0, 1, norms)
+    return derived.divisors
