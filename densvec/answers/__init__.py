@@ -5,13 +5,14 @@ fields are the JSON that both print and the service's schema, `table` makes rows
 """
 
 from densvec.answers.context import InContext, Inferred, Substitutes, infer, parse_marked, substitutes
-from densvec.answers.corpus import Comparison, Places, SensesOf, compare, senses, where
+from densvec.answers.corpus import Comparison, Evaluation, Places, SensesOf, compare, senses, where
 from densvec.answers.documents import Document, Scored, encoded, scored
 from densvec.answers.tables import Table
 from densvec.answers.words import (
     METRICS,
     Entails,
     Hypernyms,
+    Learnt,
     Metric,
     Similar,
     Texts,
@@ -28,9 +29,11 @@ __all__ = [
     "Comparison",
     "Document",
     "Entails",
+    "Evaluation",
     "Hypernyms",
     "InContext",
     "Inferred",
+    "Learnt",
     "Metric",
     "Places",
     "Scored",

@@ -116,6 +116,7 @@ class Substitutes(InContext):
     """What could replace a word."""
 
     substitutes: list[Scored]
+    unknown_candidates: list[str] | None = None
 
     def table(self) -> Table:
         """Return the words and their scores."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from densvec.answers.documents import Document, Scored, scored
 from densvec.answers.tables import Table, columns
 
 if TYPE_CHECKING:
+    from densvec.evaluation.suite import Report
     from densvec.gaussian import Gaussian
     from densvec.questions.comparison import Shift
     from densvec.questions.senses import Senses
@@ -181,3 +182,26 @@ class Comparison(Document):
 def compare(shifts: Sequence[Shift]) -> Comparison:
     """Return how far words have moved as a document."""
     return Comparison([Moved(**{**vars(shift), "nearest": list(shift.nearest)}) for shift in shifts])
+
+
+@dataclass
+class Evaluation(Document):
+    """The figures of benchmarks."""
+
+    report: Report
+    markdown: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that was measured."""
+        return self.report.to_dict()
+
+    def table(self) -> Table:
+        """Return a row for each figure, with its 95 % confidence interval."""
+        figures = self.report.figures().items()
+        return Table(
+            ("figure", "value", "low", "high"),
+            [(name, each.value, each.low, each.high) for name, each in figures],
+        )
+
+    def __str__(self) -> str:
+        return self.report.to_markdown() if self.markdown else str(self.report)

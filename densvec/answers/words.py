@@ -18,6 +18,7 @@ __all__ = [
     "METRICS",
     "Entails",
     "Hypernyms",
+    "Learnt",
     "Metric",
     "Similar",
     "Texts",
@@ -283,3 +284,16 @@ def texts(
     scores = wv.text_similarity(densities[0], densities[1:], metric=metric)[0]
     order = (-scores).argsort(kind="stable")[:topn]
     return Texts(asked[0], [TextScore(asked[1 + i], float(scores[i])) for i in order])
+
+
+@dataclass
+class Learnt(Document):
+    """A new word: its variance, and the words nearest to it."""
+
+    word: str
+    variance: float
+    nearest: list[Scored]
+
+    def table(self) -> Table:
+        """Return the words and their scores."""
+        return ranked("nearest", self.nearest)

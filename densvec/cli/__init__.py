@@ -1,4 +1,4 @@
-"""The command line, ``densvec``: one small module for each command, imported when it is needed."""
+"""The command line, ``densvec``: commands as data, and one program that runs them."""
 
 from densvec.cli.program import main
 

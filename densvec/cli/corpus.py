@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import IO, TYPE_CHECKING, Any
 
-from densvec.cli.errors import UsageError
-from densvec.cli.output import say, size_of
-from densvec.cli.words import standard_input
+from densvec.answers.messages import UsageError, say
+from densvec.cli.commands import Argument, standard_input
+from densvec.cli.output import size_of
 
 if TYPE_CHECKING:
     from densvec.corpora import RawText
 
-__all__ = ["Reading", "Source", "add_reading", "open_source", "sentences_of"]
+__all__ = ["READING", "Reading", "Source", "open_source", "sentences_in"]
 
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
@@ -98,33 +98,6 @@ class Reading:
 AS_IT_IS = Reading(tokenize="none")
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how words are found in a text."""
-    group = parser.add_argument_group("options of the text")
-    group.add_argument(
-        "--tokenize",
-        metavar="HOW",
-        type=_tokenize,
-        help="auto: find words and sentences if the text does not look tokenised (the default); simple: always do "
-        "so; none: words are separated by spaces, sentences by line ends; regex:...: words are what the regular "
-        "expression finds in each line",
-    )
-    group.add_argument(
-        "--lower",
-        action=argparse.BooleanOptionalAction,
-        help="put words in lower case (default: with simple and regex)",
-    )
-    group.add_argument(
-        "--keep-numbers", action="store_true", default=None, help="keep words without a letter, such as 1999"
-    )
-    group.add_argument(
-        "--encoding",
-        metavar="NAME",
-        type=_encoding,
-        help="encoding of the text (default: utf-8); cp1252 for most old files",
-    )
-
-
 def _tokenize(text: str) -> str:
     if text.startswith("regex:"):
         try:
@@ -143,6 +116,41 @@ def _encoding(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not an encoding that Python knows: try cp1252"
         ) from None
+
+
+READING = [
+    Argument(
+        "--tokenize",
+        metavar="HOW",
+        type=_tokenize,
+        group="how the text is read",
+        help="auto: find words and sentences if the text does not look tokenised (the default); simple: always do "
+        "so; none: words are separated by spaces, sentences by line ends; regex:...: words are what the regular "
+        "expression finds in each line",
+        brief="auto, simple, none or regex:...: how words are found (default: auto, by a look at the text)",
+    ),
+    Argument(
+        "--lower",
+        action=argparse.BooleanOptionalAction,
+        group="how the text is read",
+        help="put words in lower case (default: with simple and regex)",
+    ),
+    Argument(
+        "--keep-numbers",
+        action="store_true",
+        default=None,
+        group="how the text is read",
+        help="keep words without a letter, such as 1999",
+    ),
+    Argument(
+        "--encoding",
+        metavar="NAME",
+        type=_encoding,
+        group="how the text is read",
+        help="encoding of the text (default: utf-8); cp1252 for most old files",
+    ),
+]
+"""The options that say how words are found in a text."""
 
 
 @contextlib.contextmanager
@@ -183,7 +191,7 @@ def _from_files(path: str | list[str], name: str, quiet: bool, reading: Reading)
     return {"corpus_iterable": reading.corpus(own)}, reading
 
 
-def sentences_of(source: Source) -> Any:
+def sentences_in(source: Source) -> Any:
     """Return what `open_source` gave as sentences that can be iterated again."""
     if "corpus_file" not in source:
         return source["corpus_iterable"]

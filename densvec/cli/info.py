@@ -4,39 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from typing import Any
 
+from densvec.answers.tables import columns
 from densvec.checks import counted
-from densvec.cli.output import columns, print_json, size_of
-from densvec.cli.words import add_model
+from densvec.cli.commands import MODEL, Argument, Command, Result
+from densvec.cli.output import size_of
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "describe", "readable", "run", "summary"]
-
-HELP = "what a model file contains"
-DESCRIPTION = """\
-Print what a file contains: the kind of model, its size, its parameters, how far it was trained and with what
-losses, and its card, which says what it is good for, if it has one. Only the header is read, so this is instant
-whatever the file's size; --verify reads all of it."""
-EPILOG = """\
-examples:
-  densvec info model.dv
-  densvec info english  # the model that comes with densvec
-  densvec info model.dv --verify  # is every byte as it was saved?
-  densvec info model.dv --json | jq .parameters.window"""
-
+__all__ = ["INFO", "describe", "readable", "summary"]
 
 _OF_THE_FILE = frozenset({"file", "bytes", "tensors", "verified"})
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
-    """Add the arguments."""
-    add_model(parser)
-    parser.add_argument("--verify", action="store_true", help="check that the whole file is as it was saved")
-
-
-def run(args: argparse.Namespace) -> None:
-    """Print the description."""
+def _info(args: argparse.Namespace) -> Result:
     from densvec import pretrained
 
     path = pretrained.find(args.model)
@@ -47,10 +27,7 @@ def run(args: argparse.Namespace) -> None:
         verify(path)
         _load(path, document)
         document["verified"] = True
-    if args.json:
-        print_json(document)
-    else:
-        print(readable(document))
+    return document, readable(document)
 
 
 def _load(path: str, document: dict[str, Any]) -> None:
@@ -186,3 +163,24 @@ def _value(value: Any) -> str:
 
 def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
+
+
+INFO = Command(
+    "info",
+    "what a model file contains",
+    """\
+Print what a file contains: the kind of model, its size, its parameters, how far it was trained and with what
+losses, and its card, which says what it is good for, if it has one. Only the header is read, so this is instant
+whatever the file's size; --verify reads all of it.""",
+    """\
+examples:
+  densvec info model.dv
+  densvec info english  # the model that comes with densvec
+  densvec info model.dv --verify  # is every byte as it was saved?
+  densvec info model.dv --json | jq .parameters.window""",
+    [
+        MODEL,
+        Argument("--verify", action="store_true", help="check that the whole file is as it was saved"),
+    ],
+    _info,
+)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Parameter", "add_options", "described", "differing"]
+from densvec.cli.commands import Argument
+
+__all__ = ["Parameter", "constructor_options", "described", "differing"]
 
 _CHOICES = re.compile(r"^\{(.*)\}")
 
@@ -67,46 +69,45 @@ def described(docstring: str | None) -> dict[str, Parameter]:
     return found
 
 
-def add_options(
-    group: Any, function: Callable[..., Any], docstring: str | None, leave_out: frozenset[str]
-) -> list[str]:
-    """Add an option for each parameter of a function; options that are not given are not passed on.
+def constructor_options(
+    cls: type, group: str, leave_out: Collection[str], usual: Collection[str]
+) -> list[Argument]:
+    """Return an option for each parameter of a constructor; options that are not given are not passed on.
 
     Parameters
     ----------
-    group : argparse.ArgumentParser or one of its groups
-        Where the options go.
-    function : callable
-        Its signature is used.
-    docstring : str
-        A numpydoc docstring.
-    leave_out : frozenset of str
+    cls : type
+        Its signature gives names, types and defaults, its docstring the help and the choices.
+    group : str
+        The title under which the help shows them.
+    leave_out : collection of str
         Parameters that get no option.
-
-    Returns
-    -------
-    list of str
-        The names of the parameters that got one.
+    usual : collection of str
+        Those that ``--help`` shows, with the first sentence of their description; ``--help-all`` shows the others.
     """
-    texts = described(docstring)
-    names = []
-    for parameter in inspect.signature(function).parameters.values():
+    texts = described(cls.__doc__)
+    options = []
+    for parameter in inspect.signature(cls).parameters.values():
         if parameter.name in leave_out or parameter.kind is parameter.VAR_KEYWORD:
             continue
         about = texts.get(parameter.name, Parameter("", ""))
-        group.add_argument(
-            f"--{parameter.name.replace('_', '-')}",
-            dest=parameter.name,
-            default=argparse.SUPPRESS,
-            help=_help(about, parameter.default),
-            **_reading(parameter, about),
+        options.append(
+            Argument(
+                f"--{parameter.name.replace('_', '-')}",
+                dest=parameter.name,
+                default=argparse.SUPPRESS,
+                group=group,
+                rare=parameter.name not in usual,
+                help=_help(about.text, parameter.default),
+                brief=_help(re.split(r"[.;] ", about.text)[0], parameter.default),
+                **_reading(parameter, about),
+            )
         )
-        names.append(parameter.name)
-    return names
+    return options
 
 
-def _help(about: Parameter, default: Any) -> str:
-    text = about.text.replace("``", "").replace("`", "").replace("%", "%%")
+def _help(text: str, default: Any) -> str:
+    text = text.replace("``", "").replace("`", "").replace("%", "%%")
     text = f"{text[:1].lower()}{text[1:]}".removesuffix(".")
     shown = (
         ""

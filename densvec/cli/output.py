@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import json
-import math
 import re
 import sys
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = [
-    "Terminal",
-    "columns",
-    "plain",
-    "prepare_streams",
-    "print_json",
-    "say",
-    "scored",
-    "size_of",
-    "visible",
-]
+from densvec.answers import Document, Table, encoded
+from densvec.answers.messages import say, sentence
+from densvec.answers.tables import format_of
 
+__all__ = ["Output", "Terminal", "prepare_streams", "print_json", "size_of", "visible"]
 
 # What a terminal obeys instead of showing: control characters, and those that reverse the direction of text. Line
 # ends and tabs are ours, and so are carriage returns and "one line up" on standard error: the progress bar's.
@@ -74,72 +63,70 @@ class Terminal:
         return getattr(self._stream, name)
 
 
-def say(message: str) -> None:
-    """Write a line to standard error; go on even if nobody is listening."""
-    with contextlib.suppress(OSError, ValueError):
-        print(message, file=sys.stderr, flush=True)
-
-
 def print_json(document: Any) -> None:
-    """Write a document as one line of JSON; numbers that JSON has no name for become null."""
+    """Write a document as one line of JSON."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    text = json.dumps(plain(document), ensure_ascii=encoding != "utf8", allow_nan=False)
-    print(text, flush=True)
+    print(encoded(document, ascii_only=encoding != "utf8"), flush=True)
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it.
+class Output:
+    """Where answers go: to people, to scripts as JSON, or into the file of a table."""
 
-    Examples
-    --------
-    >>> plain({"kl": float("inf"), "words": ("a", "b")})
-    {'kl': None, 'words': ['a', 'b']}
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    def __init__(self, as_json: bool, path: str | None) -> None:
+        from densvec.files.streams import check_target
 
+        self._as_json, self._path = as_json, path
+        self._kind = None if path is None else format_of(path)
+        if path is not None:
+            check_target(path)
+        self._documents: list[Mapping[str, Any]] = []
+        self._tables: list[Table] = []
+        self._is_first = True
 
-def scored(found: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Return words and scores as JSON objects."""
-    return [{"word": word, "score": float(score)} for word, score in found]
+    def write(self, document: Document, question: Mapping[str, Any] | None = None, title: str = "") -> None:
+        """Print an answer, below the title if there is one, or keep it for the table."""
+        if self._kind is not None:
+            self._tables.append(document.table().beside(dict(question or {})))
+        if self._kind == ".json" or (self._as_json and self._kind is None):
+            for part in document.parts():
+                self._print({**(question or {}), **part.to_dict()})
+        elif self._kind is None:
+            text = "\n".join(filter(None, [title, str(document)]))
+            print(text if self._is_first else f"\n{text}", flush=True)
+            self._is_first = False
 
+    def unanswered(self, error: Exception, question: Mapping[str, Any], title: str) -> None:
+        """Say that a question could not be answered."""
+        if self._kind == ".json" or (self._as_json and self._kind is None):
+            self._print({**question, "error": sentence(error)})
+        elif self._kind is None:
+            print(f"{title}\n  unknown: {sentence(error)}", flush=True)
+            self._is_first = False
+        else:
+            say(f"densvec: {title}: {sentence(error)}")
 
-def columns(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), indent: str = "") -> str:
-    """Lay out rows in columns; those in `right` are right-aligned.
+    def close(self) -> None:
+        """Write the table, if there is one."""
+        if self._path is None or self._kind is None:
+            return
+        from densvec.files.streams import open_for_writing
 
-    Examples
-    --------
-    >>> print(columns([("owl", "-1.5"), ("kakapo", "-12.25")], right=[1]))
-    owl       -1.5
-    kakapo  -12.25
-    """
-    flush_right = set(right)
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = []
-        for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            padding = " " * (width - _width(cell))
-            cells.append(padding + cell if i in flush_right else cell + padding)
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return "\n".join(lines)
+        table = Table(
+            self._tables[0].names if self._tables else (), [row for t in self._tables for row in t.rows]
+        )
+        text = f"{encoded(self._documents)}\n" if self._kind == ".json" else table.formatted(self._kind)
+        with open_for_writing(self._path) as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+        if self._as_json:
+            print_json({"written": self._path, "rows": len(table.rows)})
+        else:
+            print(f"{self._path}: {len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
 
-
-def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: two for each wide character, none for accents."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
-    )
+    def _print(self, document: Mapping[str, Any]) -> None:
+        if self._kind is None:
+            print_json(document)
+        else:
+            self._documents.append(document)
 
 
 def size_of(count: float) -> str:

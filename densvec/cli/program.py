@@ -4,82 +4,82 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import importlib
-import logging
 import os
 import re
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NoReturn, Protocol, cast
+from typing import Any, NoReturn
 
 from densvec._version import __version__
-from densvec.cli.errors import INTERRUPTED, Interrupted, UsageError, sentence
-from densvec.cli.output import prepare_streams, say
+from densvec.answers import Document
+from densvec.answers.messages import UsageError, route_messages, say, sentence
+from densvec.cli import context, files, info, pictures, serve, texts, train, words
+from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, load
+from densvec.cli.output import Output, prepare_streams, print_json
 
-__all__ = ["COMMANDS", "DESCRIPTION", "EPILOG", "Command", "Parser", "build_parser", "command", "main"]
+__all__ = ["COMMANDS", "Parser", "build_parser", "main"]
 
-COMMANDS = (
-    "train",
-    "info",
-    "similar",
-    "infer",
-    "substitutes",
-    "entails",
-    "hypernyms",
-    "taxonomy",
-    "senses",
-    "compare",
-    "learn",
-    "phrases",
-    "texts",
-    "evaluate",
-    "export",
-    "import",
-    "compress",
-    "index",
-    "where",
-    "plot",
-    "serve",
-    "explore",
-    "completion",
-)
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        train.TRAIN,
+        info.INFO,
+        words.SIMILAR,
+        context.INFER,
+        context.SUBSTITUTES,
+        words.ENTAILS,
+        words.HYPERNYMS,
+        words.TAXONOMY,
+        texts.SENSES,
+        texts.COMPARE,
+        words.LEARN,
+        texts.PHRASES,
+        words.TEXTS,
+        texts.EVALUATE,
+        files.EXPORT,
+        files.IMPORT,
+        files.COMPRESS,
+        texts.INDEX,
+        context.WHERE,
+        pictures.PLOT,
+        serve.SERVE,
+        serve.EXPLORE,
+    )
+}
 
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Words as probability densities: train the Bayesian Skip-gram on your own text, then ask what a word means
 in a sentence, what could replace it there, and which of two words is more general."""
 
-EPILOG = """\
+_EXAMPLES = """\
 examples, from text to meaning:
   densvec train corpus.txt -o model.dv
   densvec similar model.dv kiwi --metric kl
   densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
-  densvec entails model.dv dog animal
+  densvec entails model.dv dog animal -o answers.csv
 
-A corpus is text with one sentence per line and spaces between words. `densvec COMMAND --help` explains each
-command with examples of its own. Exit codes: 0 done, 1 an error (one sentence on standard error), 2 wrong
-usage, 130 interrupted with Ctrl-C."""
+`densvec COMMAND --help` explains each command with examples of its own. Exit codes: 0 done, 1 an error (one
+sentence on standard error), 2 wrong usage, 130 interrupted with Ctrl-C."""
 
-
-class Command(Protocol):
-    """What a command's module contains."""
-
-    HELP: str  # one line for the list of commands
-    DESCRIPTION: str
-    EPILOG: str  # examples
-
-    def configure(self, parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
-        """Add the command's arguments: those that matter for what follows its name; for None, all."""
-        ...
-
-    def run(self, args: argparse.Namespace) -> int | None:
-        """Do the work; return the exit code, None being 0."""
-        ...
+_GENERAL = (
+    Argument("-h", "--help", action="help", help="show this help and exit"),
+    Argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON, for scripts"),
+    Argument(
+        "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
+    ),
+)
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that says in one sentence what is wrong with the arguments, and what may have been meant."""
+
+    def __init__(self, *, examples: str = "", **settings: Any) -> None:
+        formatter = argparse.RawDescriptionHelpFormatter
+        super().__init__(
+            epilog=examples, formatter_class=formatter, add_help=False, allow_abbrev=False, **settings
+        )
 
     def error(self, message: str) -> NoReturn:
         """Print the message to standard error and exit with the code for wrong usage."""
@@ -102,51 +102,61 @@ class Parser(argparse.ArgumentParser):
         return names
 
 
-def command(name: str) -> Command:
-    """Import the module of a command."""
-    module = {"import": "importing"}.get(name, name)  # a module cannot be called import
-    return cast("Command", importlib.import_module(f"densvec.cli.{module}"))
-
-
 def build_parser(arguments: Sequence[str] | None = None) -> Parser:
     """Return the parser; given arguments, only the command that they name is complete: it saves imports."""
-    common = Parser(add_help=False)
-    general = common.add_argument_group("general options")
-    general.add_argument("-h", "--help", action="help", help="show this help and exit")
-    general.add_argument(
-        "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON, for scripts"
-    )
-    general.add_argument(
-        "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
-    )
-    parser = Parser(
-        prog="densvec",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
-        add_help=False,
-        allow_abbrev=False,
-    )
+    parser = Parser(prog="densvec", description=_DESCRIPTION, examples=_EXAMPLES)
+    _add(parser, _GENERAL)
     parser.add_argument("--version", action="version", version=f"densvec {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    chosen = None if arguments is None else next((item for item in arguments if item in COMMANDS), "")
-    for name in COMMANDS:
-        module = command(name)
+    chosen = None if arguments is None else _chosen(arguments)
+    for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(
-            name,
-            help=module.HELP,
-            description=module.DESCRIPTION,
-            epilog=module.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            parents=[common],
-            add_help=False,
-            allow_abbrev=False,
+            name, help=command.help, description=command.description, examples=command.examples
         )
         if chosen is None or chosen == name:
             rest = None if arguments is None else arguments[arguments.index(name) + 1 :]
-            module.configure(subparser, rest)
+            _configure(subparser, command, rest)
     return parser
+
+
+def _configure(parser: Parser, command: Command, rest: Sequence[str] | None) -> None:
+    """Add the arguments of a command: those that matter for what follows its name; for None, all."""
+    arguments = list(command.arguments)
+    if command.further is not None:
+        more, defaults = command.further(rest)
+        arguments += more
+        parser.set_defaults(**defaults)
+    general = list(_GENERAL)
+    if any(each.rare for each in arguments):
+        general.insert(1, Argument("--help-all", action="help", help="show all options and exit"))
+        parser.usage = f"%(prog)s [options] {' '.join(_shown(each) for each in arguments if _needed(each))}"
+    in_full = len(general) == len(_GENERAL) or "--help-all" in (rest or ())
+    _add(parser, [*arguments, *general], in_full)
+
+
+def _add(parser: Parser, arguments: Sequence[Argument], in_full: bool = False) -> None:
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    for each in arguments:
+        title = "general options" if each in _GENERAL or "--help-all" in each.flags else each.group
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        each.add_to(groups[title], in_full)
+
+
+def _needed(argument: Argument) -> bool:
+    return bool(argument.settings.get("required")) or not argument.flags[0].startswith("-")
+
+
+def _shown(argument: Argument) -> str:
+    """Return how the usage shows an argument."""
+    name, several = argument.settings["metavar"], argument.settings.get("nargs") in ("*", "+")
+    flag = f"{argument.flags[0]} " if argument.flags[0].startswith("-") else ""
+    return f"{flag}{name}{' ...' * several}"
+
+
+def _chosen(arguments: Sequence[str]) -> str:
+    """Return the name of the command, empty if there is none."""
+    return next((item for item in arguments if item in COMMANDS), "")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -165,9 +175,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
-    name = next((item for item in arguments if item in COMMANDS), "")
     try:
-        code = _guarded(lambda: _run(arguments), f"densvec {name}".strip(), "--debug" in arguments)
+        name = f"densvec {_chosen(arguments)}".strip()
+        code = _guarded(lambda: _run(arguments), name, "--debug" in arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has closed the pipe
@@ -187,9 +197,52 @@ def _run(arguments: Sequence[str]) -> int:
         return end.code if isinstance(end.code, int) else 0
     args.json = getattr(args, "json", False)
     args.debug = getattr(args, "debug", False)
-    with warnings.catch_warnings():  # restores what _route_messages changes
-        _route_messages(getattr(args, "verbose", False))
-        return command(args.command).run(args) or 0
+    command = COMMANDS[args.command]
+    with warnings.catch_warnings():  # restores what route_messages changes
+        route_messages(getattr(args, "verbose", False))
+        if isinstance(command, Question):
+            return _ask(command, args)
+        _report(command.run(args), args)
+        return 0
+
+
+def _report(found: Any, args: argparse.Namespace) -> None:
+    """Print what a command found."""
+    if isinstance(found, Document):
+        output = Output(args.json, getattr(args, "table", None))
+        output.write(found)
+        output.close()
+    elif found is not None:
+        document, text = found
+        if args.json:
+            print_json(document)
+        else:
+            print(text)
+
+
+def _ask(command: Question, args: argparse.Namespace) -> int:
+    """Answer questions one after another; return 1 if none could be answered."""
+    output = Output(args.json, getattr(args, "table", None))
+    is_one, questions = command.is_one(args), command.asked(args)
+    titled = not is_one if command.titled is None else command.titled
+    answer = command.run(load(args.model), args)
+    asked = unanswered = 0
+    for title, question in questions:
+        asked += 1
+        echo = command.echo(question, args)
+        try:
+            document = answer(question)
+        except (KeyError, UsageError) as error:
+            if is_one:
+                raise
+            unanswered += 1
+            output.unanswered(error, echo, title)
+        else:
+            output.write(document, echo, title if titled else "")
+    output.close()
+    if unanswered:
+        say(f"densvec: {unanswered:,} of {asked:,} could not be answered")
+    return int(0 < asked == unanswered)
 
 
 def _guarded(run: Callable[[], int], name: str, debug: bool) -> int:
@@ -209,18 +262,6 @@ def _guarded(run: Callable[[], int], name: str, debug: bool) -> int:
             traceback.print_exc()
         say(f"{name}: error: {sentence(error)}")
         return 2 if isinstance(error, UsageError) else 1
-
-
-def _route_messages(verbose: bool) -> None:
-    """Let warnings and the log of the library read like messages of the program."""
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="densvec: %(message)s", stream=sys.stderr
-    )
-
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        say(f"densvec: warning: {message}")
-
-    warnings.showwarning = show
 
 
 def _abandon_output() -> None:

@@ -1,4 +1,4 @@
-"""``densvec serve``: answer over HTTP."""
+"""``densvec serve`` and ``densvec explore``: answers over HTTP, and a page in the browser."""
 
 from __future__ import annotations
 
@@ -7,96 +7,23 @@ import ipaddress
 import logging
 import os
 import re
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from densvec.cli.errors import UsageError
+from densvec.answers.messages import UsageError
+from densvec.cli.commands import Argument, Command, positive
 from densvec.cli.output import print_json
-from densvec.cli.words import positive
 
 if TYPE_CHECKING:
     from densvec.serve.server import Settings
 
-__all__ = [
-    "DESCRIPTION",
-    "EPILOG",
-    "HELP",
-    "add_server_options",
-    "configure",
-    "is_local",
-    "paths_of",
-    "run",
-    "settings_of",
-]
-
-HELP = "answer over HTTP, for teams and programs"
-DESCRIPTION = """\
-Answer questions about models over HTTP: the same questions as on the command line and in Python, as JSON, at
-/v1/similar, /v1/infer, /v1/substitutes, /v1/entails, /v1/hypernyms and more, which /docs lists; the page
-that `densvec explore` shows is at /. Models are mapped, so that workers share their memory. SIGHUP loads
-replaced files again, SIGTERM stops when the requests in flight are answered. Needs FastAPI and uvicorn:
-pip install "densvec[serve]"."""
-EPILOG = """\
-examples:
-  densvec serve model.dv
-  densvec serve english=en.dv german=de.dv --workers 2  # requests choose with ?model=german
-  densvec serve model.dv --host 0.0.0.0 --token "$TOKEN"
-  curl -s localhost:8000/v1/similar -H 'content-type: application/json' -d '{"positive": "kiwi"}'"""
+__all__ = ["EXPLORE", "SERVE", "is_local", "paths_of"]
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
-    """Add the arguments."""
-    parser.add_argument(
-        "models", metavar="[NAME=]MODEL", nargs="+", help="files written by `densvec train` or by save()"
-    )
-    add_server_options(parser, port=8000)
-    parser.add_argument(
-        "--workers", type=positive, default=1, metavar="N", help="processes that answer (default: 1)"
-    )
-
-
-def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the options of commands that listen."""
-    parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)"
-    )
-    parser.add_argument(
-        "--port", type=_port, default=port, metavar="N", help=f"0 takes any that is free (default: {port})"
-    )
-    parser.add_argument(
-        "--token",
-        default=os.environ.get("DENSVEC_TOKEN"),
-        metavar="TEXT",
-        help="what requests must send as 'Authorization: Bearer TEXT'; required unless only this machine can "
-        "connect (default: $DENSVEC_TOKEN)",
-    )
-    parser.add_argument(
-        "--allow-origin",
-        action="append",
-        default=[],
-        metavar="URL",
-        help="let pages of this site send requests (default: none)",
-    )
-    parser.add_argument(
-        "--corpus", metavar="FILE", help="a text, one sentence per line, to find the senses of words in"
-    )
-    limits = parser.add_argument_group("limits of a request")
-    for name, value, text in (
-        ("body", 1_000_000, "bytes of its body"),
-        ("batch", 256, "questions in it"),
-        ("text", 10_000, "characters of a sentence"),
-        ("seconds", 10, "seconds to answer it"),
-    ):
-        limits.add_argument(
-            f"--max-{name}", type=positive, default=value, metavar="N", help=f"{text} (default: {value})"
-        )
-
-
-def run(args: argparse.Namespace) -> None:
-    """Serve until a signal says stop."""
-    from densvec.serve.server import listen, url_of
-    from densvec.serve.server import run as serve
+def _serve(args: argparse.Namespace) -> None:
+    from densvec.serve.server import listen, run, url_of
 
     settings = settings_of(args, paths_of(args.models), args.workers)
     sock = listen(args.host, args.port)
@@ -109,7 +36,25 @@ def run(args: argparse.Namespace) -> None:
         else:
             print(f"{url} answers from {names}; {url}docs lists the routes, Ctrl-C stops it", flush=True)
 
-    serve(settings, sock, ready)
+    run(settings, sock, ready)
+
+
+def _explore(args: argparse.Namespace) -> None:
+    from densvec.serve.server import listen, run, url_of
+
+    settings = settings_of(args, paths_of(args.models or ["english"]))
+    sock = listen(args.host, args.port)
+    url = url_of(sock) + (f"#token={args.token}" if args.token else "")
+
+    def ready() -> None:
+        if args.json:
+            print_json({"url": url, "models": list(settings.paths)})
+        else:
+            print(f"{url} shows {', '.join(settings.paths)}; Ctrl-C stops it", flush=True)
+        if not args.no_browser:
+            webbrowser.open(url)
+
+    run(settings, sock, ready)
 
 
 def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 1) -> Settings:
@@ -167,3 +112,107 @@ def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 0 to 65535")
     return int(text)
+
+
+def _server_options(port: int) -> list[Argument]:
+    """Return the options of commands that listen."""
+    limits = (
+        ("body", 1_000_000, "bytes of its body"),
+        ("batch", 256, "questions in it"),
+        ("text", 10_000, "characters of a sentence"),
+        ("seconds", 10, "seconds to answer it"),
+    )
+    return [
+        Argument(
+            "--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)"
+        ),
+        Argument(
+            "--port",
+            type=_port,
+            default=port,
+            metavar="N",
+            help=f"0 takes any that is free (default: {port})",
+        ),
+        Argument(
+            "--token",
+            default=os.environ.get("DENSVEC_TOKEN"),
+            metavar="TEXT",
+            help="what requests must send as 'Authorization: Bearer TEXT'; required unless only this machine can "
+            "connect (default: $DENSVEC_TOKEN)",
+        ),
+        Argument(
+            "--allow-origin",
+            action="append",
+            default=[],
+            metavar="URL",
+            help="let pages of this site send requests (default: none)",
+        ),
+        Argument(
+            "--corpus", metavar="FILE", help="a text, one sentence per line, to find the senses of words in"
+        ),
+        *(
+            Argument(
+                f"--max-{name}",
+                type=positive,
+                default=value,
+                metavar="N",
+                group="limits of a request",
+                help=f"{text} (default: {value})",
+            )
+            for name, value, text in limits
+        ),
+    ]
+
+
+SERVE = Command(
+    "serve",
+    "answer over HTTP, for teams and programs",
+    """\
+Answer questions about models over HTTP: the same questions as on the command line and in Python, as JSON, at
+/v1/similar, /v1/infer, /v1/substitutes, /v1/entails, /v1/hypernyms and more, which /docs lists; the page
+that `densvec explore` shows is at /. Models are mapped, so that workers share their memory. SIGHUP loads
+replaced files again, SIGTERM stops when the requests in flight are answered. Needs FastAPI and uvicorn:
+pip install "densvec[serve]".""",
+    """\
+examples:
+  densvec serve model.dv
+  densvec serve english=en.dv german=de.dv --workers 2  # requests choose with ?model=german
+  densvec serve model.dv --host 0.0.0.0 --token "$TOKEN"
+  curl -s localhost:8000/v1/similar -H 'content-type: application/json' -d '{"positive": "kiwi"}'""",
+    [
+        Argument(
+            "models", metavar="[NAME=]MODEL", nargs="+", help="files written by `densvec train` or by save()"
+        ),
+        *_server_options(port=8000),
+        Argument(
+            "--workers", type=positive, default=1, metavar="N", help="processes that answer (default: 1)"
+        ),
+    ],
+    _serve,
+)
+
+
+EXPLORE = Command(
+    "explore",
+    "look into a model, in the browser",
+    """\
+Open a page that shows what a model knows: a word in a sentence and what each word of its context contributed, a
+single word, two words side by side, a map. The page is served by this machine and contacts no other. Needs FastAPI
+and uvicorn: pip install "densvec[serve]".""",
+    """\
+examples:
+  densvec explore model.dv
+  densvec explore english=en.dv german=de.dv
+  densvec explore model.dv --no-browser --port 8765  # print the address, open it yourself""",
+    [
+        Argument(
+            "models",
+            metavar="[NAME=]MODEL",
+            nargs="*",
+            help="files written by `densvec train` or by save() (default: the English model)",
+        ),
+        Argument("--no-browser", action="store_true", help="only print the address"),
+        *_server_options(port=0),
+    ],
+    _explore,
+)

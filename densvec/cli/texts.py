@@ -1,52 +1,341 @@
-"""``densvec texts``: how similar texts are, as densities."""
+"""Commands that read texts: senses, phrases, an index of occurrences, two models compared, evaluation."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from densvec import answers
+from densvec.answers import Document
+from densvec.answers.messages import UsageError, check_known, say
+from densvec.answers.tables import columns
+from densvec.checks import counted
+from densvec.cli.commands import (
+    MODEL,
+    OVERWRITE,
+    QUIET,
+    TABLE,
+    Argument,
+    Command,
+    Question,
+    Result,
+    load,
+    positive,
+    questions,
+    text_of,
+    topn,
+)
+from densvec.cli.corpus import READING, Reading, open_source, sentences_in
+from densvec.cli.files import check_targets
+from densvec.cli.pictures import picture, prepare_matplotlib, save_picture
 
-from densvec.cli.errors import UsageError
-from densvec.cli.output import columns, print_json
-from densvec.cli.words import add_lower, add_metric, add_model, lines_or, load, number
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
 
-__all__ = ["DESCRIPTION", "EPILOG", "HELP", "configure", "run"]
+__all__ = ["COMPARE", "EVALUATE", "INDEX", "PHRASES", "SENSES"]
 
-HELP = "how similar texts are"
-DESCRIPTION = """\
-Take the first text as the question and rank the others by how similar they are to it. A text is the density of its
-words, combined by precision; frequent words count little."""
-EPILOG = """\
+
+def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
+    if args.plot is not None:
+        if len(args.questions) > 1:
+            raise UsageError(f"--plot draws one word: got {len(args.questions)}")
+        prepare_matplotlib()
+
+    def answer(word: str) -> Document:
+        check_known(wv, [word])
+        found = wv.senses(
+            word,
+            args.corpus,
+            args.max_occurrences,
+            number=args.number,
+            max_senses=args.max_senses,
+            topn=args.topn,
+            examples=args.examples,
+            seed=args.seed,
+            show_progress=False if args.json else None,
+        )
+        if args.plot is not None:
+            from densvec.plot import plot_senses
+
+            save_picture(plot_senses(found), args.plot)
+        return answers.senses(found)
+
+    return answer
+
+
+SENSES = Question(
+    "senses",
+    "the senses of a word in a corpus",
+    """\
+Find the occurrences of a word in a corpus and cluster them by what stands around them. A word has several senses,
+up to three, if it is less near to others than words of like frequency are, and if several senses explain its
+occurrences better. Each sense is printed with its share, the words that distinguish it from the others, and
+typical occurrences.""",
+    """\
 examples:
-  densvec texts model.dv "an owl in the barn" "birds of the night" "apples and plums"
-  densvec texts model.dv - --json < texts.txt  # one per line, the question first"""
+  densvec senses model.dv corpus.txt bank
+  densvec senses model.dv corpus.txt plant --number 2
+  densvec senses model.dv corpus.txt bank --plot bank.png
+  densvec senses model.dv corpus.txt bank star --max-occurrences 5000 -o senses.csv""",
+    [
+        MODEL,
+        Argument("corpus", metavar="CORPUS", help="text with one sentence per line"),
+        questions("WORD", "words; - reads them, one per line"),
+        Argument(
+            "--max-occurrences",
+            type=positive,
+            default=1000,
+            metavar="N",
+            help="occurrences to sample (default: 1000)",
+        ),
+        Argument(
+            "--number",
+            type=positive,
+            metavar="N",
+            help="how many senses to find (default: as many as there seem)",
+        ),
+        Argument(
+            "--max-senses", type=positive, default=3, metavar="N", help="the most senses to find (default: 3)"
+        ),
+        topn("words per sense", 8),
+        Argument("--examples", type=positive, default=3, metavar="N", help="lines per sense (default: 3)"),
+        Argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default: 0)"),
+        picture("the occurrences of the word, coloured by sense"),
+        TABLE,
+    ],
+    _senses,
+    echo=lambda word, args: {"word": word},
+    titled=False,
+)
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
-    """Add the arguments."""
-    add_model(parser)
-    parser.add_argument(
-        "texts", metavar="TEXT", nargs="+", help="the question, then the texts; - reads lines"
-    )
-    parser.add_argument(
-        "--weights", choices=["thinning", "sif", "none"], default="thinning", help="how much words count"
-    )
-    add_metric(parser, "cosine")
-    add_lower(parser)
+def _compare(args: argparse.Namespace) -> Document:
+    from densvec.questions.comparison import compare
 
-
-def run(args: argparse.Namespace) -> None:
-    """Print the texts, the most similar first."""
-    texts = [text.lower() if args.lower else text for text in lines_or(args.texts)]
-    if len(texts) < 2:
-        raise UsageError("at least two texts are needed, the question and one to compare it with")
-    wv = load(args.model)
-    densities = wv.text_density([text.split() for text in texts], weights=args.weights)
-    scores = wv.text_similarity(densities[0], densities[1:], metric=args.metric)[0]
-    order = np.argsort(-scores, kind="stable")
-    if args.json:
-        found = [{"text": texts[1 + i], "score": float(scores[i])} for i in order]
-        print_json({"text": texts[0], "similar": found})
+    if args.plot is not None:
+        prepare_matplotlib()
+    comparison = compare(load(args.first), load(args.second), min_count=args.min_count)
+    if args.words is None:
+        shifts = comparison.most_shifted(args.topn)
     else:
-        print(columns([(number(scores[i]), texts[1 + i]) for i in order], right=[0]))
+        shifts = [comparison[text_of(word)] for word in args.words]
+    if args.plot is not None:
+        from densvec.plot import plot_shift
+
+        save_picture(plot_shift(comparison, shifts[0].word), args.plot)
+    return answers.compare(shifts)
+
+
+COMPARE = Command(
+    "compare",
+    "words whose meaning differs between two corpora",
+    """\
+Bring two models, of two decades or two newspapers, into one space and print the words that have moved most between
+them, compared with what is usual for words like them: how far a word has moved, the p-value of that, how its
+generality changed, and its nearest words in each.""",
+    """\
+examples:
+  densvec compare nineties.dv twenties.dv -n 50 -o moved.csv
+  densvec compare nineties.dv twenties.dv --words cell gay web --json
+  densvec compare nineties.dv twenties.dv --words cell --plot cell.png""",
+    [
+        Argument("first", metavar="A", help="a model"),
+        Argument("second", metavar="B", help="another, with the same number of dimensions"),
+        topn("words to print", 20, "--top"),
+        Argument("--words", metavar="WORD", nargs="+", help="print these words instead"),
+        Argument(
+            "--min-count",
+            type=positive,
+            default=20,
+            metavar="N",
+            help="occurrences that a word must have (default: 20)",
+        ),
+        picture("how the first word printed moved between its neighbours"),
+        TABLE,
+    ],
+    _compare,
+)
+
+
+def _index(args: argparse.Namespace) -> Result:
+    from densvec.search.occurrences import content_words, index_occurrences
+
+    wv = load(args.model)
+    if args.words:
+        check_known(wv, args.words)
+    words = args.words or content_words(wv, args.max_share)
+    if not words:
+        raise UsageError(f"--max-share {args.max_share} leaves no words: raise it, or give --words")
+
+    def report(sentences: int, occurrences: int) -> None:
+        say(f"densvec index: {occurrences:,} occurrences in {sentences:,} sentences")
+
+    with open_source(args.corpus, passes=1, quiet=True) as (source, _):
+        sentences: Iterable[Any] = sentences_in(source)
+        if args.lower:
+            sentences = ([token.lower() for token in tokens] for tokens in sentences)
+        shown = None if args.quiet else report
+        found = index_occurrences(wv, sentences, args.output, words, dtype=args.precision, report=shown)
+    document = {"index": args.output, "occurrences": len(found), "sentences": found.sentence_count}
+    return document, f"{args.output}: {len(found):,} occurrences of {counted(len(words), 'word')}"
+
+
+INDEX = Command(
+    "index",
+    "index every occurrence of words in a corpus",
+    """\
+Infer what words mean at each of their occurrences in a corpus, and keep that in a folder for `densvec where`,
+which answers: where else is a word used as it is here? The same command continues an interrupted index.""",
+    """\
+examples:
+  densvec index model.dv corpus.txt -o occurrences  # all words but the most frequent ones
+  densvec index model.dv corpus.txt -o banks --words bank banks plant
+  zcat corpus.txt.gz | densvec index model.dv - -o occurrences --json
+
+An occurrence takes two bytes for each dimension, and the sentences themselves are kept once.""",
+    [
+        MODEL,
+        Argument("corpus", metavar="CORPUS", help="text, one sentence per line; - is standard input"),
+        Argument("-o", "--output", metavar="DIR", required=True, help="the folder to write"),
+        Argument("--words", metavar="WORD", nargs="+", help="index only these words"),
+        Argument(
+            "--max-share",
+            metavar="P",
+            type=float,
+            default=1e-3,
+            help="without --words, leave out words that make up more than this share of the text (default: .001)",
+        ),
+        Argument(
+            "--precision",
+            choices=("float16", "float32"),
+            default="float16",
+            help="type of the stored numbers (default: float16)",
+        ),
+        Argument("--lower", action="store_true", help="lower-case the corpus"),
+        Argument("-q", "--quiet", action="store_true", help="print no progress"),
+    ],
+    _index,
+)
+
+
+def _phrases(args: argparse.Namespace) -> Result:
+    from densvec.files.streams import open_for_writing
+    from densvec.phrases import Phrases
+
+    check_targets([args.output], overwrite=args.overwrite)
+    found: dict[str, float] = {}
+    with open_source(args.corpus, args.rounds + 1, args.quiet, Reading.of(args)) as (source, _):
+        sentences: Iterable[Any] = sentences_in(source)
+        for _ in range(args.rounds):
+            phrases = Phrases(sentences, args.min_count, args.threshold)
+            found |= {phrases.delimiter.join(pair): score for pair, score in phrases.scores.items()}
+            sentences = phrases.joined(sentences)
+        with open_for_writing(args.output) as file:
+            for sentence in sentences:
+                file.write(" ".join(sentence).encode("utf-8", "surrogatepass") + b"\n")
+    best = sorted(found.items(), key=lambda item: -item[1])[: args.topn]
+    listed = [{"phrase": phrase, "score": score} for phrase, score in best]
+    rows = columns([(phrase, f"{score:.3f}") for phrase, score in best], right=[1])
+    summary = f"{args.output}: {len(found):,} phrases joined"
+    return {"written": args.output, "phrases": len(found), "best": listed}, f"{rows}\n{summary}"
+
+
+PHRASES = Command(
+    "phrases",
+    "join words that belong together: new york becomes new_york",
+    """\
+Find pairs of neighbouring words that occur together far more often than by chance, by normalised pointwise mutual
+information, and write the text with these pairs joined, one sentence on each line: a corpus for `densvec train`.
+The text is read twice.""",
+    """\
+examples:
+  densvec phrases corpus.txt -o joined.txt
+  densvec phrases book.txt -o joined.txt.gz --threshold 0.3 --min-count 10
+  densvec phrases corpus.txt -o joined.txt --rounds 2  # also new_york_city""",
+    [
+        Argument("corpus", metavar="CORPUS", help="the text, as `densvec train` takes it"),
+        Argument("-o", "--output", metavar="FILE", required=True, help="where to write; may end in .gz"),
+        Argument(
+            "--min-count",
+            type=positive,
+            default=5,
+            metavar="N",
+            help="rarer pairs are not joined (default: 5)",
+        ),
+        Argument(
+            "--threshold",
+            type=float,
+            default=0.5,
+            metavar="NUMBER",
+            help="the score that pairs must exceed: 0 is chance, 1 means never apart (default: 0.5)",
+        ),
+        Argument("--rounds", type=positive, default=1, metavar="N", help="how often to join (default: 1)"),
+        topn("phrases to print", 20),
+        OVERWRITE,
+        QUIET,
+        *READING,
+    ],
+    _phrases,
+)
+
+
+def _evaluate(args: argparse.Namespace) -> Document:
+    from densvec.evaluation import evaluate_all
+
+    if args.data is None and args.corpus is None:
+        raise UsageError("give --data, a directory of benchmarks, or --corpus, a text, or both")
+    report = evaluate_all(
+        load(args.model),
+        args.data,
+        seed=args.seed,
+        corpus=args.corpus,
+        metrics=args.metrics.split(","),
+        sample=args.sample,
+        **({} if args.resamples is None else {"resamples": args.resamples}),
+    )
+    return answers.Evaluation(report, args.markdown)
+
+
+EVALUATE = Command(
+    "evaluate",
+    "run the paper's benchmarks, and those of words in context",
+    """\
+Run every benchmark in a directory: word similarity (word-sim/), lexical substitution (lexsub/),
+entailment and its direction (entailment/), words in context (context/); and, on any text, those that need no
+benchmark: merged words, entropy in context, explained dispersion. Print the figures with 95 % confidence
+intervals by bootstrap.""",
+    """\
+examples:
+  densvec evaluate model.dv --data data/eval -o figures.csv
+  densvec evaluate model.dv --data data/eval --resamples 0 --json  # no intervals, under a second
+  densvec evaluate model.dv --corpus text.txt                      # what needs only text
+
+The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with lst_all.gold and
+lst.gold.candidates, and others named in the same way, entailment/bless.tsv, bbds.tsv, bless_direction.txt,
+bbds_direction.txt, hyperlex.txt, and in context/ files in the formats of SCWS, CoSimLex (.tsv with a header) and WiC
+(dev.data.txt, dev.gold.txt). What is missing is left out.""",
+    [
+        MODEL,
+        Argument("--data", metavar="DIR", help="the directory of benchmarks"),
+        Argument("--corpus", metavar="FILE", help="a text, one sentence per line"),
+        Argument(
+            "--metrics",
+            metavar="NAME,...",
+            default="cosine",
+            help="how to compare words in context: cosine, kl, reverse_kl, jeffreys, expected_likelihood, "
+            "wasserstein (default: cosine)",
+        ),
+        Argument(
+            "--sample",
+            type=float,
+            metavar="NUMBER",
+            help="how frequent words were thinned in training (default: as the model says, or 1e-4)",
+        ),
+        Argument("--resamples", type=int, metavar="N", help="resamples of the bootstrap, 0 for none"),
+        Argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (default: 0)"),
+        Argument("--markdown", action="store_true", help="print a table in Markdown"),
+        TABLE,
+    ],
+    _evaluate,
+)

@@ -15,47 +15,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from densvec.answers.messages import UsageError, say
 from densvec.checks import counted
-from densvec.cli.corpus import Reading, Source, add_reading, open_source
-from densvec.cli.errors import INTERRUPTED, TERMINATED, Interrupted, UsageError
-from densvec.cli.options import add_options, differing
-from densvec.cli.output import print_json, say
+from densvec.cli.commands import INTERRUPTED, TERMINATED, Argument, Command, Interrupted, Result
+from densvec.cli.corpus import READING, Reading, Source, open_source
+from densvec.cli.options import constructor_options, differing
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.pieces import recorded_paths
 from densvec.training.profile import profile
 
-__all__ = [
-    "CHANGEABLE",
-    "DESCRIPTION",
-    "EPILOG",
-    "HELP",
-    "LEFT_OUT",
-    "MODELS",
-    "Terminated",
-    "configure",
-    "model_class",
-    "run",
-]
-
-HELP = "train a model on text"
-DESCRIPTION = """\
-Train densities on a corpus: text files, plain or compressed (.gz, .bz2, .xz), a directory of such files, a pattern
-in quotes, or - for standard input. Ordinary text is split into sentences and lower-cased words; text that is
-already tokenised, one sentence per line and spaces between words, is left as it is. The model is
-saved after every epoch, so that a power cut loses no more than the current epoch, and Ctrl-C nothing; --resume
-goes on where training stopped."""
-EPILOG = """\
-examples:
-  densvec train corpus.txt -o model.dv
-  densvec train book.txt -o model.dv --keep-numbers --encoding cp1252
-  densvec train corpus.txt -o model.dv --vector-size 200 --epochs 10 --workers 8
-  densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
-  zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
-  densvec train corpus.txt -o w2g.dv --model word2gauss --help  # the options of another model
-  torchrun --nproc-per-node 4 -m densvec train 'shards/*.txt.gz' -o model.dv  # four processes, or many machines
-
-With --vocabulary and --epochs 1 the text is read only once, so standard input need not be stored."""
+__all__ = ["CHANGEABLE", "LEFT_OUT", "MODELS", "TRAIN", "Terminated", "model_class"]
 
 MODELS = {
     "bsg": ("densvec.bsg", "BayesianSkipGram"),
@@ -84,6 +54,23 @@ LEFT_OUT = frozenset(
 #: Parameters that may change when training goes on.
 CHANGEABLE = frozenset({"workers", "epochs", "backend", "device"})
 
+#: Parameters that `--help` shows; `--help-all` shows all.
+USUAL = frozenset(
+    {
+        "vector_size",
+        "alpha",
+        "window",
+        "min_count",
+        "sample",
+        "seed",
+        "workers",
+        "negative",
+        "epochs",
+        "covariance",
+        "backend",
+        "device",
+    }
+)
 
 #: Words of a corpus below which twenty epochs make a clearly better model than five, see docs/recipe.md.
 LITTLE_TEXT = 5_000_000
@@ -93,56 +80,15 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, with which schedulers announce the end of a job: treated as Ctrl-C."""
 
 
-def configure(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> None:
-    """Add the arguments: the command's own, and those of the chosen model's constructor."""
-    parser.add_argument("corpus", metavar="CORPUS", nargs="*", help="the text; may be omitted with --resume")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model")
-    parser.add_argument(
-        "--model", choices=MODELS, help="what to train (default: bsg, the Bayesian Skip-gram)"
-    )
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with MODEL where it stopped; start it if there is none"
-    )
-    parser.add_argument(
-        "--other-text", action="store_true", help="with --resume, go on with a different text"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace MODEL if it exists")
-    parser.add_argument(
-        "--vocabulary",
-        metavar="FILE",
-        help="a file of words and counts, `word count` per line, instead of counting",
-    )
-    parser.add_argument(
-        "--checkpoint-minutes",
-        type=float,
-        default=15.0,
-        metavar="N",
-        help="also save every N minutes (default: 15)",
-    )
-    parser.add_argument(
-        "--exchange-words",
-        type=int,
-        metavar="N",
-        help="under torchrun: words that each process trains between two exchanges (default: 100000 with two of "
-        "them, up to 400000 with much text, 6250 with four, 5000 with more, for each worker)",
-    )
-    parser.add_argument(
-        "--profile", action="store_true", help="print at the end what host and device did for each batch"
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print only errors and the result")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print the log")
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        help="draw a progress bar (default: in a terminal)",
-    )
-    add_reading(parser)
-    names: list[str] = []
-    for chosen in MODELS if arguments is None else [_chosen_model(arguments)]:
+def _constructor(rest: Sequence[str] | None) -> tuple[list[Argument], dict[str, Any]]:
+    """Return the options of the chosen model's constructor; of all models if nothing says which."""
+    options: list[Argument] = []
+    for chosen in MODELS if rest is None else [_chosen_model(rest)]:
         model = model_class(chosen)
-        group = parser.add_argument_group(f"options of the model ({chosen}, {model.__name__})")
-        names += add_options(group, model, model.__doc__, LEFT_OUT.union(names))
-    parser.set_defaults(parameters=names)
+        known = {option.settings["dest"] for option in options}
+        group = f"options of the model ({chosen}, {model.__name__})"
+        options += constructor_options(model, group, LEFT_OUT | known, USUAL)
+    return options, {"parameters": [option.settings["dest"] for option in options]}
 
 
 def model_class(name: str) -> Any:
@@ -158,8 +104,7 @@ def _chosen_model(arguments: Sequence[str]) -> str:
     return chosen if chosen in MODELS else "bsg"
 
 
-def run(args: argparse.Namespace) -> None:
-    """Train, save and print a summary."""
+def _run(args: argparse.Namespace) -> Result:
     given = {name: getattr(args, name) for name in args.parameters if name in args}
     ranks = Ranks(args)
     header = ranks.of_main(lambda: _target(args.output))
@@ -198,10 +143,11 @@ def run(args: argparse.Namespace) -> None:
                 _train(model, source, corpus, args, ranks)
             finally:
                 profile.enabled = False
-    if ranks.is_main:
-        if args.profile:
-            say(str(profile))
-        _report(model, args)
+    if not ranks.is_main:
+        return None
+    if args.profile:
+        say(str(profile))
+    return _summary(model, args.output)
 
 
 def _train(
@@ -405,10 +351,11 @@ def _termination(once: bool) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _report(model: Any, args: argparse.Namespace) -> None:
+def _summary(model: Any, path: str) -> tuple[dict[str, Any], str]:
+    """Return what was trained, for scripts and for people."""
     history = [entry._asdict() for entry in model.loss_history]
     document = {
-        "model": args.output,
+        "model": path,
         "class": type(model).__name__,
         "words": len(model.wv),
         "vector_size": model.vector_size,
@@ -417,13 +364,90 @@ def _report(model: Any, args: argparse.Namespace) -> None:
         "seconds": model.total_train_time,
         "loss_history": history,
     }
-    if args.json:
-        print_json(document)
-        return
     loss = f", loss {history[-1]['loss']:.4f}" if history else ""
     if history and math.isnan(history[-1]["loss"]):
         loss = ", nothing learnt: thinning left no two words of a sentence together, so raise --sample"
-    print(
-        f"{args.output}: {document['class']} of {document['words']:,} words in {model.vector_size} "
+    return document, (
+        f"{path}: {document['class']} of {document['words']:,} words in {model.vector_size} "
         f"dimensions, {counted(len(history), 'epoch')} in {model.total_train_time:.1f} s{loss}"
     )
+
+
+TRAIN = Command(
+    "train",
+    "train a model on text",
+    """\
+Train densities on a corpus: text files, plain or compressed (.gz, .bz2, .xz), a directory of such files, a pattern
+in quotes, or - for standard input. Ordinary text is split into sentences and lower-cased words; tokenised text, with
+one sentence per line and spaces between words, is left as it is. The model is saved after every epoch and on Ctrl-C;
+--resume goes on where training stopped.""",
+    """\
+examples:
+  densvec train corpus.txt -o model.dv
+  densvec train book.txt -o model.dv --keep-numbers --encoding cp1252
+  densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
+  zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
+  densvec train corpus.txt -o w2g.dv --model word2gauss --help-all  # the options of another model
+  torchrun --nproc-per-node 4 -m densvec train 'shards/*.txt.gz' -o model.dv  # four processes""",
+    [
+        Argument("corpus", metavar="CORPUS", nargs="*", help="the text; may be omitted with --resume"),
+        Argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model"),
+        Argument(
+            "--model",
+            choices=MODELS,
+            help="what to train (default: bsg, the Bayesian Skip-gram)",
+        ),
+        Argument(
+            "--resume",
+            action="store_true",
+            help="go on with MODEL where it stopped; start it if there is none",
+        ),
+        Argument(
+            "--other-text",
+            action="store_true",
+            rare=True,
+            help="with --resume, go on with a different text",
+        ),
+        Argument("--overwrite", action="store_true", help="replace MODEL if it exists"),
+        Argument(
+            "--vocabulary",
+            metavar="FILE",
+            rare=True,
+            help="a file of words and counts, `word count` per line, instead of counting; with --epochs 1 the text is "
+            "then read only once, so standard input need not be stored",
+        ),
+        Argument(
+            "--checkpoint-minutes",
+            type=float,
+            default=15.0,
+            metavar="N",
+            rare=True,
+            help="also save every N minutes (default: 15)",
+        ),
+        Argument(
+            "--exchange-words",
+            type=int,
+            metavar="N",
+            rare=True,
+            help="under torchrun: words that each process trains between two exchanges (default: 100000 with two of "
+            "them, up to 400000 with much text, 6250 with four, 5000 with more, for each worker)",
+        ),
+        Argument(
+            "--profile",
+            action="store_true",
+            rare=True,
+            help="print at the end what host and device did for each batch",
+        ),
+        Argument("-q", "--quiet", action="store_true", help="print only errors and the result"),
+        Argument("-v", "--verbose", action="store_true", rare=True, help="print the log"),
+        Argument(
+            "--progress",
+            action=argparse.BooleanOptionalAction,
+            rare=True,
+            help="draw a progress bar (default: in a terminal)",
+        ),
+        *READING,
+    ],
+    _run,
+    further=_constructor,
+)

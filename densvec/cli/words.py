@@ -1,260 +1,260 @@
-"""What commands that query a model share: opening it, finding words in it, reading marked sentences."""
+"""Commands about words and texts: similar words, what is a kind of what, new words, which texts are alike."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
-import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from densvec.cli.errors import UsageError, sentence
-from densvec.cli.output import print_json, say
-from densvec.text.spelling import spellings
+from densvec import answers
+from densvec.answers import Document
+from densvec.answers.documents import scored
+from densvec.answers.messages import UsageError, check_known, say
+from densvec.answers.tables import FORMATS
+from densvec.cli.commands import (
+    LOWER,
+    MODEL,
+    TABLE,
+    TOPN,
+    Argument,
+    Command,
+    Question,
+    lines_or,
+    load,
+    metric,
+    questions,
+    text_of,
+    topn,
+)
+from densvec.cli.pictures import picture, prepare_matplotlib, save_picture
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "METRICS",
-    "Batch",
-    "Marked",
-    "add_lower",
-    "add_metric",
-    "add_model",
-    "add_topn",
-    "check_known",
-    "known_candidates",
-    "lines_or",
-    "load",
-    "number",
-    "parse_marked",
-    "positive",
-    "report_skipped",
-    "skipped",
-    "spellings",
-    "standard_input",
-    "text_of",
-    "unknown_word_in",
-]
-
-METRICS = ("cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein")
-
-_MARK = re.compile(r"\[\[(.*?)\]\]")
+__all__ = ["ENTAILS", "HYPERNYMS", "LEARN", "SIMILAR", "TAXONOMY", "TEXTS"]
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names the model."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
-    )
+def _similar(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[list[str]], Document]:
+    minus = [text_of(word) for word in args.minus]
+    check_known(wv, minus)
+
+    def answer(words: list[str]) -> Document:
+        check_known(wv, words)
+        return answers.similar(wv, [(words, minus)], args.metric, args.topn)[0]
+
+    return answer
 
 
-def add_topn(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how many words to print."""
-    parser.add_argument(
-        "-n", "--topn", type=positive, default=10, metavar="N", help="words to print (default: 10)"
-    )
+SIMILAR = Question(
+    "similar",
+    "words most like a word",
+    """\
+Print the words most like a word, or like several words together. By default the means are compared, as gensim
+does; --metric compares the whole densities: by KL, a specific word's neighbours include the general words
+whose densities contain its own.""",
+    """\
+examples:
+  densvec similar model.dv kiwi
+  densvec similar model.dv kiwi --metric kl -n 5
+  densvec similar model.dv king woman --minus man  # what is to woman as king is to man
+  densvec similar model.dv - -o answers.csv < words.txt  # one word per line""",
+    [
+        MODEL,
+        questions("WORD", "words, taken together; - reads words from standard input and answers one by one"),
+        Argument("--minus", metavar="WORD", action="append", default=[], help="words to be unlike"),
+        metric("cosine"),
+        TOPN,
+        TABLE,
+    ],
+    _similar,
+    echo=lambda words, args: {"words": words, "minus": args.minus, "metric": args.metric},
+    together=list,
+)
 
 
-def add_metric(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add the option that says how to compare densities."""
-    parser.add_argument(
-        "--metric",
-        choices=METRICS,
-        default=default,
-        help=f"how to compare densities; scores are similarities, or minus distances (default: {default})",
-    )
+def _hypernyms(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
+    options = {"restrict_vocab": args.restrict, "exclude_inflections": not args.inflections}
+
+    def answer(word: str) -> Document:
+        check_known(wv, [word])
+        return answers.hypernyms(wv, [word], args.topn, args.hyponyms, **options)[0]
+
+    return answer
 
 
-def positive(text: str) -> int:
-    """Return a number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
+HYPERNYMS = Question(
+    "hypernyms",
+    "what a word is a kind of",
+    """\
+Rank the words that a word may be a kind of, by how near they are, how general and how common; with --hyponyms, those
+that may be a kind of it. The scores, from 0 to 1, are those of the pairs and leave out how common a word is; the
+score of unrelated words is printed for comparison.""",
+    """\
+examples:
+  densvec hypernyms model.dv violin
+  densvec hypernyms model.dv instrument --hyponyms --restrict 20000
+  densvec hypernyms model.dv - -o hypernyms.md < words.txt  # one word per line""",
+    [
+        MODEL,
+        questions("WORD", "words; - reads them, one per line"),
+        Argument("--hyponyms", action="store_true", help="look for what is a kind of the word instead"),
+        Argument("--inflections", action="store_true", help="keep other forms of the word itself"),
+        Argument(
+            "--restrict", type=int, metavar="N", help="rank only the N most frequent words (default: all)"
+        ),
+        TOPN,
+        TABLE,
+    ],
+    _hypernyms,
+    echo=lambda word, args: {"word": word},
+)
 
 
-def load(path: str) -> KeyedDensities:
-    """Open the densities of a model, mapped where that is possible: only what is needed is read."""
-    from densvec import pretrained
+def _entails(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[list[str]], Document]:
+    def answer(pair: list[str]) -> Document:
+        if len(pair) != 2:
+            raise UsageError(f"two words are needed, the specific and the general one: got {len(pair)}")
+        check_known(wv, pair)
+        return answers.entails(wv, [(pair[0], pair[1])])[0]
 
-    return pretrained.load(path)
-
-
-def text_of(argument: str) -> str:
-    """Return an argument as the text that was typed, also if Python did not know the terminal's encoding."""
-    try:
-        argument.encode()
-    except UnicodeEncodeError:  # bytes that the locale's encoding has no characters for: take them as UTF-8
-        return os.fsencode(argument).decode("utf-8", "replace")
-    return argument
+    return answer
 
 
-def lines_or(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments, or the lines of standard input if the only one is "-"."""
-    if list(arguments) != ["-"]:
-        yield from map(text_of, arguments)
-        return
-    for line in standard_input():
-        text = line.decode("utf-8", "replace").strip()
-        if text:
-            yield text
+ENTAILS = Question(
+    "entails",
+    "whether one word entails another, as dog entails animal",
+    """\
+Compare the densities of two words: whether they are related at all, and which is the more general. Two words
+are related if they are nearer to each other than 95 in 100 pairs of words; of two related ones, a entails b if
+KL[a‖b] is smaller than KL[b‖a]. "hypernymy" combines both in one score from 0 to 1: how far a is a kind of b.""",
+    """\
+examples:
+  densvec entails model.dv dog animal
+  densvec entails model.dv dog animal --json
+  densvec entails model.dv - -o pairs.csv < pairs.tsv  # two words per line""",
+    [MODEL, questions("WORD", "two words; or - to read pairs, one per line"), TABLE],
+    _entails,
+    echo=lambda pair, args: dict(zip("ab", pair, strict=False)),
+    together=lambda words: words[0].split() if len(words) == 1 else words,
+    titled=False,
+)
 
 
-def standard_input() -> IO[bytes]:
-    """Return standard input; UsageError if it is closed."""
-    if sys.stdin is None:
-        raise UsageError("standard input is closed: - reads from it")
-    return sys.stdin.buffer
+def _taxonomy(args: argparse.Namespace) -> Document:
+    if args.plot is not None:
+        prepare_matplotlib()
+    found = answers.taxonomy(load(args.model), list(lines_or(args.words)))
+    if args.plot is not None:
+        from densvec.plot import plot_taxonomy
 
-
-class Batch:
-    """Questions answered one after another: if one cannot be answered, that is reported, and the others go on.
-
-    Parameters
-    ----------
-    questions : sequence of str
-        The arguments: several, or "-" for standard input, make a batch; a single one may raise.
-    as_json : bool
-        Whether answers are printed as JSON.
-
-    Examples
-    --------
-    >>> batch = Batch(["-"], as_json=True)
-    >>> for word in ["kiwi", "kiwwi"]:
-    ...     with batch.answering(word, {"word": word}):
-    ...         if word != "kiwi":
-    ...             raise KeyError(f"{word!r} is unknown")
-    {"word": "kiwwi", "error": "'kiwwi' is unknown"}
-    >>> batch.exit_code()
-    0
-    """
-
-    def __init__(self, questions: Sequence[str], as_json: bool) -> None:
-        self.is_one = list(questions) != ["-"] and len(questions) == 1
-        self.as_json = as_json
-        self.asked = self.unanswered = 0
-
-    @contextlib.contextmanager
-    def answering(self, question: str, document: Mapping[str, Any]) -> Iterator[None]:
-        """Answer one question; the document is the beginning of its answer in JSON."""
-        self.asked += 1
-        try:
-            yield
-        except (KeyError, UsageError) as error:
-            if self.is_one:
-                raise
-            self.unanswered += 1
-            if self.as_json:
-                print_json({**document, "error": sentence(error)})
-            else:
-                print(f"{question}\n  unknown: {sentence(error)}", flush=True)
-
-    def exit_code(self) -> int:
-        """Say how many questions were not answered; 1 if none was."""
-        if self.unanswered:
-            say(f"densvec: {self.unanswered:,} of {self.asked:,} could not be answered")
-        return int(0 < self.asked == self.unanswered)
-
-
-def known_candidates(wv: KeyedDensities, candidates: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the candidates that the model knows, and those that it does not; at least one must be known."""
-    known = [word for word in candidates if word in wv.key_to_index]
-    unknown = [word for word in candidates if word not in wv.key_to_index]
-    if not known:
-        check_known(wv, unknown)
-    return known, unknown
-
-
-def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
-    """Raise KeyError for the first word unknown to the model, with the known words spelt like it."""
-    for word in words:
-        if word not in wv.key_to_index:
-            raise unknown_word_in(wv, word)
-
-
-def unknown_word_in(wv: KeyedDensities, word: str) -> KeyError:
-    """Return the error for a word that a model does not know, with known words spelt like it."""
-    return unknown_word(word, len(wv.key_to_index), spellings(word, wv.key_to_index))
-
-
-def unknown_word(word: str, words: int, near: Sequence[str]) -> KeyError:
-    """Return the error for a word that the model does not know, with known words spelt like it."""
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return KeyError(f"{word!r} is not among the {words:,} words of the model{hint}")
-
-
-class Marked(NamedTuple):
-    """A sentence with one word marked in it."""
-
-    text: str  # as it was given
-    tokens: list[str]
-    position: int
-
-    @property
-    def word(self) -> str:
-        """The marked word."""
-        return self.tokens[self.position]
-
-    @property
-    def context(self) -> list[str]:
-        """The other words."""
-        return self.tokens[: self.position] + self.tokens[self.position + 1 :]
-
-
-def parse_marked(text: str, *, lower: bool = False) -> Marked:
-    """Split a sentence into its words and find the marked one.
-
-    Examples
-    --------
-    >>> marked = parse_marked("a ripe [[kiwi]] tastes sweet")
-    >>> marked.word, marked.position, marked.tokens
-    ('kiwi', 2, ['a', 'ripe', 'kiwi', 'tastes', 'sweet'])
-    """
-    marks = list(_MARK.finditer(text))
-    if len(marks) != 1 or not marks[0][1].strip():
-        found = (
-            "no word is"
-            if not marks
-            else "an empty word is"
-            if len(marks) == 1
-            else f"{len(marks)} words are"
+        save_picture(plot_taxonomy(found.tree), args.plot)
+    if found.unknown and not args.json:
+        say(
+            f"densvec: {len(found.unknown):,} of {len(found.unknown) + len(found.tree.words):,} words are unknown"
         )
-        raise UsageError(
-            f"{found} marked in {text!r}: put one word in double brackets, as in 'a ripe [[kiwi]]'"
-        )
-    mark = marks[0]
-    before, word, after = text[: mark.start()].split(), mark[1].strip(), text[mark.end() :].split()
-    tokens = [*before, word, *after]
-    return Marked(text, [token.lower() for token in tokens] if lower else tokens, len(before))
+    return found
 
 
-def add_lower(parser: argparse.ArgumentParser) -> None:
-    """Add the option that lower-cases sentences."""
-    parser.add_argument(
-        "--lower", action="store_true", help="lower-case the sentence, for models of lower-cased text"
-    )
+TAXONOMY = Command(
+    "taxonomy",
+    "words in a tree, each under a more general one",
+    """\
+Arrange words in a tree, each under the one that it is most likely a kind of: the maximum spanning arborescence over
+the score that `densvec hypernyms` ranks by. A word that is a kind of none of the others by more than chance stands at
+the top.""",
+    """\
+examples:
+  densvec taxonomy model.dv animal bird owl kakapo fruit apple
+  densvec taxonomy model.dv animal bird owl kakapo --plot tree.png
+  densvec taxonomy model.dv - -o tree.csv < words.txt  # one word per line""",
+    [
+        MODEL,
+        Argument("words", metavar="WORD", nargs="+", help="words; - reads them, one per line"),
+        picture("the tree"),
+        TABLE,
+    ],
+    _taxonomy,
+)
 
 
-def skipped(wv: KeyedDensities, marked: Marked) -> list[str]:
-    """Return the context words that the model does not know, once each."""
-    return list(dict.fromkeys(token for token in marked.context if token not in wv.key_to_index))
+def _learn(args: argparse.Namespace) -> Document:
+    word, sentences = text_of(args.word), list(lines_or(args.sentences)) if args.sentences else []
+    if args.output is not None and args.output.lower().endswith(FORMATS):
+        args.table, args.output = args.output, None
+    if sentences:
+        from densvec import pretrained
+
+        wv = pretrained.load(args.model, mmap=None)  # writable, unlike a mapped one
+        density = wv.learn(word, sentences)
+    else:
+        if args.output is not None:
+            raise UsageError("spelling alone does not add a word to a model: give sentences, or leave out -o")
+        wv = load(args.model)
+        if wv.subwords is None:
+            wv = wv.with_subwords()
+        density = wv.density_from_spelling(word)
+    near = wv.most_similar(density, topn=args.topn + 1)
+    found = scored([(other, score) for other, score in near if other != word][: args.topn])
+    if args.output is not None:
+        wv.save(args.output)
+    return answers.Learnt(word, float(density.variance.mean()), found)
 
 
-def report_skipped(wv: KeyedDensities, unknown: Sequence[str], marked: Marked) -> None:
-    """Report which words of a context were left out."""
-    if not unknown:
-        return
-    message = f"densvec: unknown words left out: {' '.join(unknown)}"
-    if len(unknown) == len(set(marked.context)):
-        message += " (that is the whole context, so what follows is the prior)"
-    if any(token.lower() in wv.key_to_index for token in unknown):
-        message += "; --lower would help"
-    say(message)
+LEARN = Command(
+    "learn",
+    "a new word from a few sentences, or from its spelling",
+    """\
+Give a word that the model does not know a density, and print the words nearest to it: from sentences in which it
+occurs, or, without any, from its spelling. With -o the model is saved with the new word in it.""",
+    """\
+examples:
+  densvec learn model.dv wug "a wug is a small bird" "the wug nests in trees"
+  densvec learn model.dv wug - -o larger.dv < sentences.txt
+  densvec learn model.dv unbirdlike  # from its spelling""",
+    [
+        MODEL,
+        Argument("word", metavar="WORD", help="the new word"),
+        Argument(
+            "sentences", metavar="SENTENCE", nargs="*", help="sentences with the word in them; - reads lines"
+        ),
+        Argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="save the densities with the new word in this file; if its name ends in .csv, .tsv, .md or "
+            ".json, the words nearest to it, as a table",
+        ),
+        TOPN,
+    ],
+    _learn,
+)
 
 
-def number(value: Any) -> str:
-    """Return a score as it is printed."""
-    return f"{float(value):.4f}"
+def _texts(args: argparse.Namespace) -> Document:
+    texts = [text.lower() if args.lower else text for text in lines_or(args.texts)]
+    return answers.texts(load(args.model), texts, weights=args.weights, metric=args.metric, topn=args.topn)
+
+
+TEXTS = Command(
+    "texts",
+    "how similar texts are",
+    """\
+Take the first text as the question and rank the others by how similar they are to it. A text is the density of its
+words, combined by precision; frequent words count little.""",
+    """\
+examples:
+  densvec texts model.dv "an owl in the barn" "birds of the night" "apples and plums"
+  densvec texts model.dv - -n 5 --json < texts.txt  # one per line, the question first""",
+    [
+        MODEL,
+        Argument("texts", metavar="TEXT", nargs="+", help="the question, then the texts; - reads lines"),
+        Argument(
+            "--weights", choices=["thinning", "sif", "none"], default="thinning", help="how much words count"
+        ),
+        metric("cosine"),
+        topn("texts to print", None),
+        LOWER,
+        TABLE,
+    ],
+    _texts,
+)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from densvec import KeyedDensities
+from densvec.answers import parse_marked
 from densvec.cli import main
-from densvec.cli.words import parse_marked
 from tests.cli.cases import SENTENCE, answer
 
 
@@ -37,7 +37,7 @@ class TestExport:
         assert len(Path(place["tsv"], "vectors.tsv").read_text().splitlines()) == len(wv)
         back = KeyedDensities.load_bsg_format(f"{place['bsg']}/mu.vectors", f"{place['bsg']}/sigma.vectors")
         np.testing.assert_array_equal(back["kiwi"], wv["kiwi"])
-        tokens = parse_marked(SENTENCE).tokens
+        tokens = parse_marked(SENTENCE)[1]
         assert KeyedDensities.load(place["densvec"]).infer(tokens, position=2) == wv.infer(tokens, position=2)
 
     @pytest.mark.parametrize("name", ["word2vec", "word2vec-binary", "gensim", "densvec"])

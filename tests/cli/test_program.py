@@ -43,6 +43,14 @@ class TestHelp:
         for cls in map(model_class, MODELS):
             assert set(inspect.signature(cls).parameters) - LEFT_OUT <= options
 
+    def test_help_of_training_is_a_page(self, capsys):
+        assert main(["train", "--help"]) == 0
+        page = capsys.readouterr().out
+        assert len(page.splitlines()) < 70
+        assert "--kl-weight" not in page
+        assert main(["train", "--help-all"]) == 0
+        assert "--kl-weight" in capsys.readouterr().out
+
     def test_every_example_parses(self, capsys):
         for name in COMMANDS:
             main([name, "--help"])

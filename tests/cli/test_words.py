@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densvec.answers import parse_marked
 from densvec.cli import main
-from densvec.cli.words import parse_marked, spellings
+from densvec.text.spelling import spellings
 from tests.cli.cases import assert_one_sentence, densvec_process
 
 WORDS = st.text("abcdefghij", min_size=5, max_size=12)
@@ -22,9 +23,7 @@ class TestWords:
     @given(st.lists(WORDS), WORDS, st.lists(WORDS))
     def test_marks(self, before, word, after):
         marked = parse_marked(" ".join([*before, f"[[{word}]]", *after]))
-        assert marked.tokens == [*before, word, *after]
-        assert marked.word == word
-        assert marked.context == before + after
+        assert marked == (word, [*before, word, *after], len(before))
 
 
 def test_unknown_word_suggests_spellings(model):

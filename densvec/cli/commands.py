@@ -1,0 +1,237 @@
+"""What a command is: its name, its help, its arguments, and the function that does its work."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+from densvec.answers import METRICS, Document
+from densvec.answers.messages import UsageError
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = [
+    "INTERRUPTED",
+    "LOWER",
+    "MODEL",
+    "OVERWRITE",
+    "QUIET",
+    "TABLE",
+    "TERMINATED",
+    "TOPN",
+    "Argument",
+    "Command",
+    "Interrupted",
+    "Question",
+    "Result",
+    "lines_or",
+    "load",
+    "metric",
+    "positive",
+    "questions",
+    "standard_input",
+    "text_of",
+    "topn",
+]
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+TERMINATED = 143  # 128 + SIGTERM
+
+
+class Interrupted(Exception):
+    """The command was stopped by a signal and has something to say about it."""
+
+    def __init__(self, message: str, code: int = INTERRUPTED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+Result = Document | tuple[Mapping[str, Any], str] | None
+"""What a command found: an answer, or a JSON document and what people read; None if it has printed all itself."""
+
+
+class Argument:
+    """An argument of a command, as argparse takes it.
+
+    Parameters
+    ----------
+    *flags : str
+        Its name or its options.
+    group : str, optional
+        The title under which the help shows it.
+    rare : bool, optional
+        Whether only ``--help-all`` shows it.
+    brief : str, optional
+        The help that ``--help`` shows instead, if it differs.
+    **settings
+        Those of ``add_argument``.
+    """
+
+    def __init__(
+        self, *flags: str, group: str = "", rare: bool = False, brief: str | None = None, **settings: Any
+    ) -> None:
+        self.flags, self.settings = flags, settings
+        self.group, self.rare, self.brief = group, rare, brief
+
+    def add_to(self, parser: argparse._ActionsContainer, in_full: bool) -> None:
+        """Add the argument to a parser or to one of its groups."""
+        text = self.settings.get("help")
+        if not in_full:
+            text = argparse.SUPPRESS if self.rare else self.brief or text
+        parser.add_argument(*self.flags, **{**self.settings, "help": text})
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command.
+
+    Attributes
+    ----------
+    name : str
+    help : str
+        One line for the list of commands.
+    description, examples : str
+        What stands above and below the arguments in its own help.
+    arguments : sequence of Argument
+    run : callable
+        (arguments) → what it found.
+    further : callable, optional
+        (words of the command line, or None) → more arguments, which depend on what was given, and defaults.
+    """
+
+    name: str
+    help: str
+    description: str
+    examples: str
+    arguments: Sequence[Argument]
+    run: Callable[[argparse.Namespace], Result]
+    further: Callable[[Sequence[str] | None], tuple[Sequence[Argument], dict[str, Any]]] | None = None
+
+
+@dataclass(frozen=True)
+class Question(Command):
+    """A command that answers questions one after another; one that cannot be answered does not stop the others.
+
+    Here `run` is called with the model and the arguments, and returns what answers a question.
+
+    Attributes
+    ----------
+    echo : callable
+        (question, arguments) → what its document begins with.
+    together : callable, optional
+        If all arguments are one question: (words) → the question. A line of standard input is then one word.
+    titled : bool or None
+        Whether the question is printed above its answer; None if there are several.
+    """
+
+    run: Callable[..., Any]
+    echo: Callable[[Any, argparse.Namespace], dict[str, Any]] = field(kw_only=True)
+    together: Callable[[list[str]], Any] | None = None
+    titled: bool | None = None
+
+    def asked(self, args: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+        """Yield the questions, each with its text."""
+        if self.together is None:
+            yield from ((text, text) for text in lines_or(args.questions))
+        elif args.questions == ["-"]:
+            yield from ((line, self.together([line])) for line in lines_or(args.questions))
+        else:
+            words = [text_of(word) for word in args.questions]
+            yield " ".join(words), self.together(words)
+
+    def is_one(self, args: argparse.Namespace) -> bool:
+        """Whether there is a single question, whose error is that of the command."""
+        return args.questions != ["-"] and (len(args.questions) == 1 or self.together is not None)
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+MODEL = Argument(
+    "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
+)
+LOWER = Argument(
+    "--lower", action="store_true", help="lower-case the sentence, for models of lower-cased text"
+)
+OVERWRITE = Argument("--overwrite", action="store_true", help="replace files that exist")
+QUIET = Argument("-q", "--quiet", action="store_true", help="print only errors and the result")
+TABLE = Argument(
+    "-o",
+    "--output",
+    dest="table",
+    metavar="FILE",
+    help="write the answers to a table instead: .csv, .tsv, .md (Markdown) or .json",
+)
+
+
+def questions(metavar: str, text: str) -> Argument:
+    """Return the argument for the questions of a `Question`."""
+    return Argument("questions", metavar=metavar, nargs="+", help=text)
+
+
+def topn(what: str = "words to print", default: int | None = 10, *more: str) -> Argument:
+    """Return the option that says how many."""
+    shown = "all" if default is None else default
+    return Argument(
+        *("-n", "--topn", *more),
+        type=positive,
+        default=default,
+        metavar="N",
+        help=f"{what} (default: {shown})",
+    )
+
+
+TOPN = topn()
+
+
+def metric(default: str, choices: Iterable[str] = METRICS) -> Argument:
+    """Return the option that says how to compare densities."""
+    return Argument(
+        "--metric",
+        choices=list(choices),
+        default=default,
+        help=f"how to compare densities; scores are similarities, or minus distances (default: {default})",
+    )
+
+
+def load(path: str) -> KeyedDensities:
+    """Open the densities of a model, mapped where that is possible: only what is needed is read."""
+    from densvec import pretrained
+
+    return pretrained.load(path)
+
+
+def text_of(argument: str) -> str:
+    """Return an argument as the text that was typed, also if Python did not know the terminal's encoding."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:  # bytes that the locale's encoding has no characters for: take them as UTF-8
+        return os.fsencode(argument).decode("utf-8", "replace")
+    return argument
+
+
+def lines_or(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments, or the lines of standard input if the only one is "-"."""
+    if list(arguments) != ["-"]:
+        yield from map(text_of, arguments)
+        return
+    for line in standard_input():
+        text = line.decode("utf-8", "replace").strip()
+        if text:
+            yield text
+
+
+def standard_input() -> IO[bytes]:
+    """Return standard input; UsageError if it is closed."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed: - reads from it")
+    return sys.stdin.buffer

@@ -1,0 +1,195 @@
+"""Commands about a word in its sentence: what it means there, what could replace it, where else it is used so."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from densvec import answers
+from densvec.answers import METRICS, Document
+from densvec.answers.messages import check_known, known_and_unknown, say
+from densvec.cli.commands import (
+    LOWER,
+    MODEL,
+    TABLE,
+    TOPN,
+    Argument,
+    Question,
+    metric,
+    questions,
+    text_of,
+    topn,
+)
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["INFER", "SUBSTITUTES", "WHERE"]
+
+SENTENCES = questions("SENTENCE", "a sentence with one [[word]] marked; - reads lines")
+
+
+def _read(wv: KeyedDensities, text: str, args: argparse.Namespace) -> tuple[str, list[str], int]:
+    """Return the marked word, its sentence and its place, once the word is known."""
+    marked = answers.parse_marked(text, lower=args.lower)
+    check_known(wv, marked[:1])
+    return marked
+
+
+def _report_unknown(
+    wv: KeyedDensities, unknown: Sequence[str], tokens: Sequence[str], args: argparse.Namespace
+) -> None:
+    """Say which words of a context were left out; JSON says it itself."""
+    if not unknown or args.json:
+        return
+    message = f"densvec: unknown words left out: {' '.join(unknown)}"
+    if len(unknown) == len(set(tokens)) - 1:
+        message += " (that is the whole context, so what follows is the prior)"
+    if any(token.lower() in wv.key_to_index for token in unknown):
+        message += "; --lower would help"
+    say(message)
+
+
+def _echo(text: str, args: argparse.Namespace) -> dict[str, Any]:
+    return {"sentence": text}
+
+
+def _infer(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
+    def answer(text: str) -> Document:
+        marked = _read(wv, text, args)
+        [found] = answers.infer(wv, [marked], args.metric, args.topn)
+        _report_unknown(wv, found.unknown, marked[1], args)
+        return found
+
+    return answer
+
+
+INFER = Question(
+    "infer",
+    "what a word means in a sentence",
+    """\
+Infer the posterior density of a marked word: what it means in that sentence. Print the words nearest to the
+prior (the word out of context) and to the posterior, the words that could replace it, and the entropy of both
+densities: if the entropy falls, the context was informative.""",
+    """\
+examples:
+  densvec infer model.dv "the flightless [[kiwi]] digs in the forest"
+  densvec infer model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" --json
+  densvec infer model.dv - -o answers.csv < sentences.txt  # one marked sentence per line
+
+The words of the sentence are separated by spaces, as those of the corpus were; only those within the model's
+window on either side of the marked word count, and unknown ones are left out.""",
+    [MODEL, SENTENCES, metric("kl"), TOPN, LOWER, TABLE],
+    _infer,
+    echo=_echo,
+    titled=True,
+)
+
+
+def _substitutes(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
+    candidates: list[str] | None = None
+    unknown: list[str] = []
+    if args.candidates is not None:
+        candidates, unknown = known_and_unknown(wv, [text_of(word) for word in args.candidates])
+    if unknown and not args.json:
+        say(f"densvec: unknown candidates left out: {' '.join(unknown)}")
+
+    def answer(text: str) -> Document:
+        marked = _read(wv, text, args)
+        [found] = answers.substitutes(
+            wv,
+            [marked],
+            candidates,
+            args.topn,
+            not args.inflections,
+            not args.context and candidates is None,
+            emphasis=args.emphasis,
+            frequency=args.frequency,
+        )
+        found.unknown_candidates = unknown
+        _report_unknown(wv, found.unknown, marked[1], args)
+        return found
+
+    return answer
+
+
+SUBSTITUTES = Question(
+    "substitutes",
+    "what could replace a word in a sentence",
+    """\
+Rank the words that could replace a marked word in its sentence, by log p(substitute) - KL[posterior of the word ‖
+prior of the substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as
+the context has moved it. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
+out unless you ask for them.""",
+    """\
+examples:
+  densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet"
+  densvec substitutes model.dv "a ripe [[kiwi]] tastes sweet" --candidates apple owl plum
+  densvec substitutes model.dv - -o answers.csv < sentences.txt  # one marked sentence per line""",
+    [
+        MODEL,
+        SENTENCES,
+        Argument("--candidates", metavar="WORD", nargs="+", help="rank only these words"),
+        Argument("--inflections", action="store_true", help="keep other forms of the word itself"),
+        Argument("--context", action="store_true", help="keep the other words of the sentence"),
+        Argument(
+            "--emphasis",
+            metavar="TIMES",
+            type=float,
+            help="how much the context counts; 1 takes the posterior as it is",
+        ),
+        Argument(
+            "--frequency",
+            metavar="TIMES",
+            type=float,
+            help="how much a word's frequency counts; 0 ranks by the divergence alone",
+        ),
+        TOPN,
+        LOWER,
+        TABLE,
+    ],
+    _substitutes,
+    echo=_echo,
+)
+
+
+def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
+    from densvec.search.occurrences import Occurrences
+
+    index = Occurrences(args.index, wv)
+
+    def answer(text: str) -> Document:
+        word, tokens, position = _read(wv, text, args)
+        posterior = wv.infer(tokens, word, position)
+        unknown = dict.fromkeys(token for token in tokens if token not in wv.key_to_index)
+        _report_unknown(wv, list(unknown), tokens, args)
+        return answers.where(index, posterior, None if args.any_word else word, args.topn, args.metric)
+
+    return answer
+
+
+WHERE = Question(
+    "where",
+    "where else a word is used as it is here",
+    """\
+Search an index made by `densvec index` for the occurrences of the marked word whose meaning is nearest to the one
+in the given sentence; with --any-word, for occurrences of any word.""",
+    """\
+examples:
+  densvec where model.dv occurrences "she sat on the [[bank]] of the river"
+  densvec where model.dv occurrences "a ripe [[kiwi]] tastes sweet" --any-word -n 20 -o places.csv""",
+    [
+        MODEL,
+        Argument("index", metavar="DIR", help="a folder made by `densvec index` with the same model"),
+        SENTENCES,
+        Argument("--any-word", action="store_true", help="search the occurrences of all words"),
+        metric("kl", METRICS[1:]),
+        topn("occurrences to print"),
+        LOWER,
+        TABLE,
+    ],
+    _where,
+    echo=_echo,
+    titled=False,
+)

@@ -1,0 +1,322 @@
+"""Commands that write models and vectors: export and import, for other programs, and compress."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from densvec.answers.messages import UsageError
+from densvec.cli.commands import MODEL, OVERWRITE, Argument, Command, Result, load, positive
+from densvec.cli.output import size_of
+from densvec.files.streams import check_target, is_remote, local_path
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["COMPRESS", "EXPORT", "IMPORT", "check_targets"]
+
+
+def check_targets(
+    targets: Iterable[str], *, read: Iterable[str] = (), overwrite: bool, in_new_folder: bool = False
+) -> None:
+    """Refuse targets that cannot be written, that are being read, that repeat, or that exist and may not be replaced.
+
+    Parameters
+    ----------
+    targets : iterable of str
+        What will be written.
+    read : iterable of str
+        What is read.
+    overwrite : bool
+        Whether existing files may be replaced.
+    in_new_folder : bool
+        Whether the command makes the folder of its targets.
+    """
+    sources = {_place(path): path for path in read}
+    seen: set[str] = set()
+    for target in targets:
+        if not in_new_folder:
+            check_target(target)
+        place = _place(target)
+        if place in sources:
+            raise UsageError(f"{target} is being read: choose another name to write to")
+        if place in seen:
+            raise UsageError(f"{target} is named twice: two files cannot be written to one place")
+        seen.add(place)
+        if not overwrite and not is_remote(target) and os.path.lexists(local_path(target)):
+            raise UsageError(f"{target} already exists: --overwrite replaces it")
+
+
+def _place(path: str) -> str:
+    return path if is_remote(path) else os.path.realpath(local_path(path))
+
+
+_FILES_OF_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv"), "bsg": ("mu.vectors", "sigma.vectors")}
+
+
+def _word2vec(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
+    wv.save_word2vec_format(path, variances=variances)
+    return [path] if variances is None else [path, variances]
+
+
+def _word2vec_binary(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
+    wv.save_word2vec_format(path, binary=True, variances=variances)
+    return [path] if variances is None else [path, variances]
+
+
+def _tsv(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
+    from densvec.files.exchange import save_projector
+
+    return list(save_projector(wv, path))
+
+
+def _gensim(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
+    wv.to_gensim().save(path)
+    return [path]
+
+
+def _bsg(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
+    from densvec.files.exchange import save_bsg
+
+    os.makedirs(path, exist_ok=True)
+    names = [os.path.join(path, name) for name in _FILES_OF_FOLDERS["bsg"]]
+    save_bsg(wv, *names)
+    return names
+
+
+def _densvec(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
+    wv.save(path)
+    return [path]
+
+
+_WRITERS: dict[str, Callable[[KeyedDensities, str, str | None], list[str]]] = {
+    "word2vec": _word2vec,
+    "word2vec-binary": _word2vec_binary,
+    "tsv": _tsv,
+    "gensim": _gensim,
+    "bsg": _bsg,
+    "densvec": _densvec,
+}
+
+
+def _targets(kind: str, output: str, variances: str | None) -> list[str]:
+    """Return the files that will be written."""
+    if kind in _FILES_OF_FOLDERS:
+        return [os.path.join(output, name) for name in _FILES_OF_FOLDERS[kind]]
+    return [path for path in (output, variances) if path not in (None, "-")]
+
+
+def _export(args: argparse.Namespace) -> Result:
+    flat = args.format.startswith("word2vec")
+    if args.variances is not None and not flat:
+        raise UsageError(f"--variances goes with --format word2vec, not with {args.format}")
+    if args.output == "-":
+        if not flat:
+            raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
+        if args.json:
+            raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
+    from densvec import pretrained
+
+    check_targets(
+        _targets(args.format, args.output, args.variances),
+        read=[pretrained.find(args.model)],
+        overwrite=args.overwrite,
+        in_new_folder=args.format in _FILES_OF_FOLDERS,
+    )
+    wv = load(args.model)
+    write = _WRITERS[args.format]
+    if args.output != "-":
+        written = write(wv, args.output, args.variances)
+        document = {"format": args.format, "words": len(wv), "written": written}
+        return document, f"wrote {len(wv):,} words to {' and '.join(written)}"
+    with tempfile.TemporaryDirectory(prefix="densvec-") as directory:  # the writers need a path
+        path = os.path.join(directory, "vectors")
+        write(wv, path, args.variances)
+        with open(path, "rb") as file:
+            if sys.stdout.isatty():  # which shows words, but must not obey them
+                for line in file:
+                    sys.stdout.write(line.decode("utf-8", "backslashreplace"))
+            else:
+                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+        sys.stdout.buffer.flush()
+    return None
+
+
+EXPORT = Command(
+    "export",
+    "write files for other programs",
+    """\
+Write the densities of a model for other programs:
+  word2vec         word2vec's text format, the means; --variances writes a second file like it
+  word2vec-binary  word2vec's binary format
+  tsv              a directory for the TensorFlow embedding projector: vectors.tsv, metadata.tsv
+  gensim           a gensim KeyedVectors, for KeyedVectors.load (needs gensim)
+  bsg              a directory like those of the original BSG release: mu.vectors, sigma.vectors (the variances)
+  densvec          densities and encoder without the training state, to distribute""",
+    """\
+examples:
+  densvec export model.dv --format word2vec -o vectors.txt --variances variances.txt
+  densvec export model.dv --format word2vec | head  # to standard output
+  densvec export model.dv --format tsv -o projector/  # drop both files on projector.tensorflow.org
+  densvec export model.dv --format densvec -o ship.dv""",
+    [
+        MODEL,
+        Argument("--format", choices=_WRITERS, required=True, help="what to write"),
+        Argument(
+            "-o",
+            "--output",
+            metavar="PATH",
+            default="-",
+            help="where to write (default: -, standard output, for word2vec)",
+        ),
+        Argument("--variances", metavar="FILE", help="with word2vec: write the variances here"),
+        OVERWRITE,
+    ],
+    _export,
+)
+
+
+_READ = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
+
+
+def _import(args: argparse.Namespace) -> Result:
+    check_targets([args.output], read=[args.vectors], overwrite=args.overwrite)
+    form = _guessed(args.vectors) if args.format == "auto" else args.format
+    wv = _read(args, form)
+    wv.save(args.output, dtype=args.dtype)
+    document = {"written": args.output, "format": form, "words": len(wv), "vector_size": wv.vector_size}
+    return document, f"{args.output}: {len(wv):,} words in {wv.vector_size} dimensions, from {form}"
+
+
+def _read(args: argparse.Namespace, form: str) -> KeyedDensities:
+    from densvec.keyed import KeyedDensities
+
+    if form == "fasttext":
+        from densvec.files.fasttext import read_fasttext
+
+        if args.variances is not None:
+            raise UsageError("--variances goes with the formats of word2vec and GloVe")
+        words, vectors, counts = read_fasttext(args.vectors)
+        wv = KeyedDensities.from_arrays(words, vectors, attributes={"count": counts})
+        return wv if args.limit is None else wv.restrict(words[: args.limit])
+    return KeyedDensities.load_word2vec_format(
+        args.vectors,
+        binary=form == "word2vec-binary",
+        no_header=form == "glove",
+        limit=args.limit,
+        variances=args.variances,
+    )
+
+
+def _guessed(path: str) -> str:
+    """Return the format of a file, by how it begins."""
+    from densvec.files.fasttext import is_fasttext
+    from densvec.files.streams import open_binary
+
+    with open_binary(path) as file:
+        start = file.read(1 << 16)
+    if is_fasttext(start):
+        return "fasttext"
+    header, _, rest = start.partition(b"\n")
+    fields = header.split()
+    if len(fields) != 2 or not all(field.isdigit() for field in fields):
+        if len(fields) > 2 and _are_numbers(fields[1:]):
+            return "glove"
+        raise ValueError(
+            f"{path}: this does not look like vectors in any of the formats {', '.join(_READ[1:])}"
+        )
+    first = rest.partition(b"\n")[0].split()
+    is_text = _are_numbers(first[-int(fields[1]) :]) and len(first) > int(fields[1])
+    return "word2vec" if is_text or not rest else "word2vec-binary"
+
+
+def _are_numbers(fields: Sequence[bytes]) -> bool:
+    try:
+        return bool([float(field) for field in fields])
+    except ValueError:
+        return False
+
+
+IMPORT = Command(
+    "import",
+    "turn vectors of word2vec, GloVe or fastText into a model file",
+    """\
+Read vectors made by another program, and write them as a file that every command takes. Such vectors have no
+encoder, and no variances unless you give them: neighbours and analogies work, questions about contexts and
+densities do not.""",
+    """\
+formats, detected unless you name one:
+  word2vec         text with a header of two numbers; also fastText's .vec
+  word2vec-binary  such as GoogleNews-vectors-negative300.bin
+  glove            text without a header
+  fasttext         a .bin model of fastText; its vectors of words, n-grams included
+
+examples:
+  densvec import glove.6B.100d.txt -o glove.dv
+  densvec import GoogleNews-vectors-negative300.bin.gz -o news.dv --limit 200000
+  densvec import means.txt -o model.dv --variances variances.txt  # from densvec export""",
+    [
+        Argument("vectors", metavar="FILE", help="the vectors; text may be compressed"),
+        Argument("-o", "--output", metavar="MODEL", required=True, help="where to write"),
+        Argument("--format", choices=_READ, default="auto", help="what FILE is (default: auto)"),
+        Argument("--variances", metavar="FILE", help="variances in the same format"),
+        Argument("--limit", type=int, metavar="N", help="read only the first N vectors"),
+        Argument("--dtype", choices=["float32", "float16", "int8"], help="how to store them"),
+        OVERWRITE,
+    ],
+    _import,
+)
+
+
+def _compress(args: argparse.Namespace) -> Result:
+    from densvec import pretrained
+
+    source = pretrained.find(args.model)
+    check_targets([args.output], read=[source], overwrite=args.overwrite)
+    wv = load(source)
+    if args.words is not None:
+        wv = wv.restrict(args.words)
+    if args.card is not None:
+        with open(args.card, encoding="utf-8") as file:
+            wv.card = file.read()
+    wv.save(args.output, dtype=args.dtype)
+    document = {"model": args.model, "written": args.output, "dtype": args.dtype, "words": len(wv)}
+    text = f"{args.output}: {len(wv):,} words as {args.dtype}"
+    if not os.path.isfile(source) or not os.path.isfile(args.output):  # remote: its size is unknown here
+        return {**document, "bytes_before": None, "bytes": None}, text
+    before, after = os.path.getsize(source), os.path.getsize(args.output)
+    sizes = f"{size_of(after)} instead of {size_of(before)}"
+    return {**document, "bytes_before": before, "bytes": after}, f"{text}, {sizes}"
+
+
+COMPRESS = Command(
+    "compress",
+    "make a model's file smaller",
+    """\
+Write the densities and the encoder of a model to a file of half or a quarter of the size, without what only
+training needs, and, if you like, with only the most frequent words. Every command also takes the small file.""",
+    """\
+examples:
+  densvec compress model.dv -o small.dv
+  densvec compress model.dv -o small.dv --words 30000 --card card.md
+  densvec compress model.dv -o half.dv --dtype float16""",
+    [
+        MODEL,
+        Argument("-o", "--output", metavar="FILE", required=True, help="where to write"),
+        Argument(
+            "--dtype",
+            choices=["int8", "float16", "float32"],
+            default="int8",
+            help="how numbers are stored: int8 with a scale for each row (the default), or as 16 or 32-bit floats",
+        ),
+        Argument("--words", type=positive, metavar="N", help="keep only the N most frequent words"),
+        Argument("--card", metavar="FILE", help="Markdown that says what the model is, kept in the file"),
+        OVERWRITE,
+    ],
+    _compress,
+)
