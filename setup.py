@@ -41,7 +41,6 @@ setup(
     ext_modules=cythonize(
         [
             extension("densvec._corpus"),
-            extension("densvec.text._merging"),
             extension("densvec.text._raw"),
             extension("densvec.text._sentences"),
             extension("densvec.text._text"),

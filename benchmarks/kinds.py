@@ -26,7 +26,7 @@ import densvec
 from densvec import KeyedDensities
 from densvec.distances.ranking import best
 from densvec.questions.hypernymy import usualness
-from densvec.text.inflections import is_inflection
+from densvec.text.spelling import is_inflection
 
 FIRST, DEEP = 10, 100
 

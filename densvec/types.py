@@ -48,5 +48,5 @@ CorpusFile: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str
 #: A text to look something up in: files or token lists. `densvec.text.concordance.sentences_of` reads it.
 Corpus: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Sequence[str]]"
 
-#: Called with a word, its count and the least count; answers one of the rules of `densvec.text.trimming`.
+#: Called with a word, its count and the least count; answers one of the rules of `densvec.text.thinning`.
 TrimRule: TypeAlias = Callable[[Any, int, int], int]

@@ -11,8 +11,8 @@ import sys
 import pytest
 from gensim.models import word2vec as gensim
 
-from densvec import corpora
 from densvec.corpora import BrownCorpus, LineSentence, PathLineSentences, Text8Corpus, check_corpus
+from densvec.text.source import text_reader
 
 TEXT = (
     "the kiwi is a bird\n\nthe\tkiwi\u00a0is ripe \r\n\n"
@@ -205,12 +205,12 @@ class TestCheckCorpus:
         check_corpus(LineSentence(io.StringIO("")), None, passes=6)
 
 
-def test_only_the_classes_themselves_are_read_without_iterating_them(path):
+def test_subclasses_that_iterate_in_their_own_way_are_iterated(path):
     class Lower(LineSentence):
         def __iter__(self):
             return (["lower"] for _ in super().__iter__())
 
-    assert corpora.text_reader(LineSentence(path)) is not None
-    assert corpora.text_reader(Lower(path)) is None
-    assert corpora.text_reader(LineSentence(path, max_sentence_length=20_000)) is None
-    assert corpora.text_reader([["a"]]) is None
+    assert text_reader(LineSentence(path)) is not None
+    assert text_reader(Lower(path)) is None
+    assert text_reader(LineSentence(path, max_sentence_length=20_000)) is None
+    assert text_reader([["a"]]) is None

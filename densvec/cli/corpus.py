@@ -181,7 +181,7 @@ def open_source(
 def _from_files(path: str | list[str], name: str, quiet: bool, reading: Reading) -> tuple[Source, Reading]:
     """Return the sentences of files; processes that train together divide raw text file by file."""
     from densvec import distributed
-    from densvec.text.pieces import corpus_paths
+    from densvec.text.source import corpus_paths
 
     files = corpus_paths(path)
     reading = reading.decided(files[0], name, quiet)
@@ -195,7 +195,7 @@ def sentences_in(source: Source) -> Any:
     """Return what `open_source` gave as sentences that can be iterated again."""
     if "corpus_file" not in source:
         return source["corpus_iterable"]
-    from densvec.text.pieces import corpus_paths
+    from densvec.text.source import corpus_paths
 
     return AS_IT_IS.corpus(corpus_paths(source["corpus_file"]))
 

@@ -22,7 +22,7 @@ from densvec.cli.corpus import READING, Reading, Source, open_source
 from densvec.cli.options import constructor_options, differing
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
-from densvec.text.pieces import recorded_paths
+from densvec.text.source import recorded_paths
 from densvec.training.profile import profile
 
 __all__ = ["CHANGEABLE", "LEFT_OUT", "MODELS", "TRAIN", "Terminated", "model_class"]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from densvec.corpora import as_files
 from densvec.distributed.bands import first_band
 from densvec.distributed.combine import adasum, mean_of_changed, total
 from densvec.distributed.exchange import Exchange, Report, Shared
@@ -33,6 +32,7 @@ from densvec.distributed.vocabulary import check_shares
 from densvec.model.layout import STATE, Layout
 from densvec.text.feed import Feed
 from densvec.text.pieces import deal, piece_of, pieces_of
+from densvec.text.source import as_files
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.run import Run, Tally
 from densvec.types import Array

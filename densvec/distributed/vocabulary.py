@@ -18,13 +18,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from densvec.corpora import log_replaced
 from densvec.distributed.group import Group
-from densvec.text._merging import OwnedWords, shares
 from densvec.text._text import TextReader
-from densvec.text._words import WordCounter
+from densvec.text._words import OwnedWords, WordCounter, shares
 from densvec.text.pieces import Piece, deal, pieces_of
-from densvec.text.trimming import keeps
+from densvec.text.source import log_replaced
+from densvec.text.thinning import keeps
 from densvec.text.vocabulary import RawVocabulary, count_words
 from densvec.types import CorpusFile, Sentences, TrimRule
 

@@ -19,7 +19,7 @@ from densvec.keyed import KeyedDensities
 from densvec.model.layout import STATE, Layout
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
-from densvec.text.pieces import recorded_paths
+from densvec.text.source import recorded_paths
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training import signals
 from densvec.training.backend import Backend

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from densvec.checks import check_whole
-from densvec.corpora import as_files, check_corpus
 from densvec.files.schema import LARGEST
 from densvec.model.state import CorpusFile, ModelState, Sentences, TrimRule, alone
-from densvec.text.pieces import corpus_paths
+from densvec.text.source import as_files, check_corpus, corpus_paths
 from densvec.text.thinning import auto_sample, keep_probabilities
 from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
 from densvec.training import signals

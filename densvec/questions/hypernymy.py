@@ -21,7 +21,7 @@ from densvec.questions.lookup import (
     rows_of,
 )
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
-from densvec.text.inflections import is_inflection
+from densvec.text.spelling import is_inflection
 from densvec.types import Floats, Found
 
 if TYPE_CHECKING:

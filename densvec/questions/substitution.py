@@ -12,7 +12,7 @@ from densvec.gaussian import Gaussian
 from densvec.questions.inference import context_tokens, reading_of
 from densvec.questions.lookup import rows_of
 from densvec.reading import MOST_EMPHASIS
-from densvec.text.inflections import is_inflection
+from densvec.text.spelling import is_inflection
 from densvec.text.thinning import log_frequencies
 from densvec.types import Floats, Found, Integers
 

@@ -27,7 +27,7 @@ import logging
 import numpy as np
 
 from densvec._corpus import Block
-from densvec.text.trimming import keeps
+from densvec.text.thinning import keeps
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(PyObject *o)

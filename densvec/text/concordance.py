@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from densvec.text.pieces import corpus_paths, is_files
 from densvec.text.raw import RawText
-from densvec.types import Corpus
+from densvec.text.source import corpus_paths, is_files
+from densvec.types import Corpus, CorpusFile
 
 __all__ = ["Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
 
@@ -72,7 +72,7 @@ def sentences_of(corpus: Corpus, *, show_progress: bool | None = False) -> Itera
     """
     sentences = cast("Iterable[Sequence[str]]", corpus)
     if is_files(corpus):
-        sentences = RawText(list(corpus_paths(corpus)), tokenize="none", lower=False)
+        sentences = RawText(list(corpus_paths(cast("CorpusFile", corpus))), tokenize="none", lower=False)
     if show_progress is None:
         show_progress = sys.stderr is not None and sys.stderr.isatty()
     if show_progress:

@@ -1,29 +1,31 @@
-"""The chunks of one epoch, handed to any number of workers."""
+"""The chunks of one epoch, read ahead by a thread and handed to any number of workers."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from densvec._corpus import Block, Chunk, Sampler
-from densvec.corpora import check_corpus, file_reader, log_replaced, text_reader
 from densvec.text._sentences import SentenceReader
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextBlock, TextReader
 from densvec.text._words import WordIndex
-from densvec.text.ahead import Ahead
 from densvec.text.pieces import Piece, chunk_number
+from densvec.text.source import check_corpus, file_reader, log_replaced, text_reader
 from densvec.types import CorpusFile
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CHUNK_WORDS", "Chunks", "Feed"]
+__all__ = ["CHUNK_WORDS", "Ahead", "Chunks", "Feed"]
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 #: Raw words of a chunk, gensim's `batch_words`.
 CHUNK_WORDS = 10_000
@@ -66,7 +68,7 @@ class Feed(Chunks):
     sentences : iterable of token lists, optional
         The corpus; or
     corpus_file : path or list of paths, optional
-        one or more files with one sentence per line, see `densvec.text.pieces.corpus_paths`. Give one or the other.
+        one or more files with one sentence per line, see `densvec.text.source.corpus_paths`. Give one or the other.
     index : mapping from word to id, or WordIndex
         The vocabulary. A WordIndex can be made once and used for every epoch.
     sampler : Sampler
@@ -82,7 +84,7 @@ class Feed(Chunks):
     errors : str
         What to do with bytes of the file that are not UTF-8.
     prefetch : int
-        Blocks of token lists that a thread encodes ahead.
+        Blocks that a thread reads ahead.
     part : Piece, optional
         Read only this piece of `corpus_file`.
     piece : int, optional
@@ -116,25 +118,28 @@ class Feed(Chunks):
         check_corpus(sentences, corpus_file)
         if chunk_words < 1:
             raise ValueError(f"chunk_words must be at least 1, not {chunk_words}")
-        self.sampler = sampler
-        self.epoch = epoch
-        self._piece = piece
         if part is not None:
             reader: TextReader | None = part.reader(errors=errors, max_sentence_length=max_sentence_length)
         elif corpus_file is not None:
             reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
         else:
             reader = text_reader(sentences, max_sentence_length)
-        words = index if isinstance(index, WordIndex) else WordIndex(index)
-        self._blocks: _Blocks
+        self.sampler = sampler
+        self.epoch = epoch
+        self._piece = piece
+        self._words = index if isinstance(index, WordIndex) else WordIndex(index)
+        self._closed = threading.Event()
+        # The thread must not hold the feed itself, which ends it when nobody needs the feed any more.
+        blocks: Iterator[TextBlock | Block]
         if reader is not None:
-            corpus = sentences if corpus_file is None else corpus_file
-            self._blocks = _TextBlocks(reader, words, chunk_words, start, corpus if epoch == 0 else None)
+            corpus = None if epoch else sentences if corpus_file is None else corpus_file
+            blocks = _texts(reader, chunk_words, corpus, self._closed)
         else:
             assert sentences is not None
-            self._blocks = _ProducedBlocks(
-                sentences, words, chunk_words, start, max_sentence_length, max(1, prefetch)
-            )
+            blocks = _encoded(sentences, self._words, chunk_words, max_sentence_length, self._closed)
+        self._blocks = Ahead(
+            lambda: (block for block in blocks if block.number >= start), depth=prefetch, name="densvec-feed"
+        )
 
     def take(self) -> Any:
         """Return the text or the block of the next chunk; None at the end."""
@@ -142,7 +147,7 @@ class Feed(Chunks):
 
     def chunk(self, taken: Any) -> Chunk:
         """Return the chunk of what `take` returned: its words encoded and sampled."""
-        block = self._blocks.block(taken)
+        block = self._words.encode(taken) if isinstance(taken, TextBlock) else taken
         if self._piece is not None:
             number = chunk_number(self._piece, block.number)
             block = Block.trusted(
@@ -152,7 +157,11 @@ class Feed(Chunks):
 
     def close(self) -> None:
         """Stop reading; further calls of ``next()`` raise StopIteration."""
-        self._blocks.close()
+        self._closed.set()
+        if not self._blocks.close():
+            logger.warning(
+                "the corpus does not return its next sentence; the thread that reads it is abandoned"
+            )
 
     def __enter__(self) -> Feed:
         return self
@@ -167,114 +176,116 @@ class Feed(Chunks):
 
     def __del__(self) -> None:
         if hasattr(self, "_blocks"):
-            self._blocks.close()
+            self.close()
 
 
-class _Blocks(Protocol):
-    """A source of encoded blocks for any number of threads."""
-
-    def take(self) -> Any:
-        """Return what the next block is made of, None at the end."""
-
-    def block(self, taken: Any) -> Block:
-        """Return the block of what `take` returned."""
-
-    def close(self) -> None:
-        """Stop reading."""
-
-
-class _TextBlocks:
-    """Blocks of text: the caller's thread reads under a lock and encodes outside of it."""
-
-    def __init__(
-        self, reader: TextReader, index: WordIndex, chunk_words: int, start: int, corpus: object | None
-    ) -> None:
-        self._reader = reader
-        self._index = index
-        self._chunk_words = chunk_words
-        self._start = start
-        self._corpus = corpus  # named in the warning about bytes that are not UTF-8; None: do not warn
-        self._lock = threading.Lock()
-        self._done = False
-        self._error: BaseException | None = None
-
-    def take(self) -> TextBlock | None:
-        with self._lock:
-            try:
-                return self._read()
-            finally:
-                if self._done:
-                    self._reader.close()
-
-    def _read(self) -> TextBlock | None:
-        if self._error is not None:
-            raise self._error
-        text = None
-        try:
-            while not self._done:
-                text = self._reader.next_block(self._chunk_words)
-                if text is None or text.number >= self._start:
-                    break
-        except BaseException as error:
-            self._error = error
-            self._done = True
-            raise
-        if self._done:  # closed in the meantime
-            return None
-        if text is None:
-            self._done = True
-            if self._corpus is not None:
-                log_replaced(self._reader.replaced, self._corpus)
-        return text
-
-    def block(self, taken: TextBlock) -> Block:
-        return self._index.encode(taken)
-
-    def close(self) -> None:
-        self._done = True
-        if self._lock.acquire(
-            blocking=False
-        ):  # else a thread is reading, perhaps for ever, and will close it
-            try:
-                self._reader.close()
-            finally:
-                self._lock.release()
+def _texts(
+    reader: TextReader, chunk_words: int, corpus: object, closed: threading.Event
+) -> Iterator[TextBlock]:
+    """Yield text for the workers to encode; a `corpus` is named in a warning about bytes that are not UTF-8."""
+    try:
+        while not closed.is_set() and (text := reader.next_block(chunk_words)) is not None:
+            yield text
+    finally:
+        reader.close()
+    if corpus is not None:
+        log_replaced(reader.replaced, corpus)
 
 
-class _ProducedBlocks:
-    """Blocks of token lists: one thread iterates the corpus and encodes ahead of the workers.
+def _encoded(
+    sentences: Iterable[Any],
+    words: WordIndex,
+    chunk_words: int,
+    max_sentence_length: int,
+    closed: threading.Event,
+) -> Iterator[Block]:
+    """Yield token lists, encoded by the one thread that iterates them: some iterators must stay on theirs."""
+    reader = SentenceReader(sentences, words, max_sentence_length=max_sentence_length)
+    while not closed.is_set() and (block := reader.next_block(chunk_words)) is not None:
+        yield block
 
-    The corpus is iterated by one thread only, because iterators are not thread-safe and some (database
-    cursors) must stay on the thread that made them.
+
+class Ahead(Generic[T]):
+    """Iterates in another thread, a few items ahead.
+
+    Parameters
+    ----------
+    items : callable
+        Returns what to iterate over. It is called by the thread, which is the only one that touches its iterator.
+    depth : int
+        How many items may be ready and not yet taken.
+    name : str
+        Name of the thread.
+
+    Examples
+    --------
+    >>> ahead = Ahead(lambda: "ab", depth=1, name="letters")
+    >>> ahead.take(), ahead.take(), ahead.take()
+    ('a', 'b', None)
     """
 
-    def __init__(
-        self,
-        sentences: Iterable[Any],
-        index: WordIndex,
-        chunk_words: int,
-        start: int,
-        max_sentence_length: int,
-        prefetch: int,
-    ) -> None:
-        self._arguments = sentences, index, chunk_words, start, max_sentence_length
-        self._ahead = Ahead(self._produce, depth=prefetch, name="densvec-feed")
+    #: Seconds that `close` waits for an iterator that does not return.
+    PATIENCE = 2.0
 
-    def block(self, taken: Block) -> Block:
-        return taken
+    def __init__(self, items: Callable[[], Iterable[T]], *, depth: int, name: str) -> None:
+        self._items = items
+        self._depth = depth
+        self._name = name
+        self._ready: deque[T] = deque()
+        self._changed = threading.Condition()
+        self.closed = False  # nothing more is wanted
+        self._finished = False  # nothing more will come
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
 
-    def take(self) -> Block | None:
-        return self._ahead.take()
+    def start(self) -> None:
+        """Start the thread, unless it has started; `take` does so too."""
+        with self._changed:
+            if self._thread is None and not self.closed:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
 
-    def _produce(self) -> Iterator[Block]:
-        sentences, index, chunk_words, start, max_sentence_length = self._arguments
-        reader = SentenceReader(sentences, index, max_sentence_length=max_sentence_length)
-        while not self._ahead.closed and (block := reader.next_block(chunk_words)) is not None:
-            if block.number >= start:
-                yield block
+    def take(self) -> T | None:
+        """Return the next item, waiting for it if necessary; None at the end and after `close`.
 
-    def close(self) -> None:
-        if not self._ahead.close():
-            logger.warning(
-                "the corpus does not return its next sentence; the thread that reads it is abandoned"
-            )
+        An exception from the iterator is raised here, once the items before it are taken.
+        """
+        self.start()
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._finished or self.closed)
+            if self.closed:
+                return None
+            if self._ready:
+                self._changed.notify_all()
+                return self._ready.popleft()
+            if self._error is not None:
+                raise self._error
+            return None
+
+    def _run(self) -> None:
+        try:
+            for item in self._items():
+                with self._changed:
+                    self._changed.wait_for(lambda: len(self._ready) < self._depth or self.closed)
+                    if self.closed:
+                        return
+                    self._ready.append(item)
+                    self._changed.notify_all()
+        except BaseException as error:  # it belongs to the caller of take()
+            self._error = error
+        finally:
+            with self._changed:
+                self._finished = True
+                self._changed.notify_all()
+
+    def close(self) -> bool:
+        """Let the thread end; return whether it has. One that is still waiting for its iterator is left behind."""
+        with self._changed:
+            self.closed = True
+            self._ready.clear()
+            self._changed.notify_all()
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(self.PATIENCE)
+        return not thread.is_alive()

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import glob
 import heapq
 import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, TypeGuard, cast
+from typing import IO, Any
 
 from densvec.files.streams import is_plain, is_remote, local_path, open_binary
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text.source import corpus_paths
 from densvec.types import CorpusFile
 
 __all__ = [
     "ByteRange",
     "Piece",
     "chunk_number",
-    "corpus_names",
-    "corpus_paths",
     "deal",
-    "is_files",
     "piece_of",
     "pieces_of",
-    "recorded_paths",
 ]
 
 #: Bytes of a piece: large enough that opening one costs little, small enough that ranks end their epochs together.
@@ -36,95 +32,6 @@ PIECES = 512
 #: Bits of a chunk's number that count the chunks of a piece; those above are the piece's own number.
 CHUNK_BITS = 24
 _CHUNKS = 1 << CHUNK_BITS
-
-
-def is_files(corpus: object) -> TypeGuard[CorpusFile]:
-    """Return whether a corpus is given by the names of files, instead of by its sentences.
-
-    Examples
-    --------
-    >>> is_files("a.txt"), is_files(["a.txt", "b.txt"]), is_files([["a", "sentence"]])
-    (True, True, False)
-    """
-    each: Sequence[Any] = corpus if isinstance(corpus, (list, tuple)) else [corpus]
-    return len(each) > 0 and all(isinstance(one, (str, os.PathLike)) for one in each)
-
-
-def corpus_names(corpus_file: object) -> list[str]:
-    """Return the paths, directories, globs or URIs given as a corpus file; TypeError if it is something else.
-
-    Examples
-    --------
-    >>> corpus_names("a.txt")
-    ['a.txt']
-    >>> corpus_names(["b.txt.gz", "more/*.txt"])
-    ['b.txt.gz', 'more/*.txt']
-    """
-    if isinstance(corpus_file, (list, tuple)) and not corpus_file:
-        raise ValueError("corpus_file is an empty list: give at least one path")
-    if isinstance(corpus_file, (str, os.PathLike)):
-        return [os.fspath(corpus_file)]
-    if is_files(corpus_file):
-        return [os.fspath(path) for path in cast("Sequence[str]", corpus_file)]
-    raise TypeError(
-        f"corpus_file must be a path (a file, a directory or a pattern such as 'texts/*.gz') or a list of paths, not "
-        f"{corpus_file!r}; pass an open file as LineSentence(file)"
-    )
-
-
-def corpus_paths(corpus_file: CorpusFile) -> list[str]:
-    """Return the files of a corpus in the order in which they are read.
-
-    A directory stands for the files in it and a pattern for those that match it, in alphabetical order; a list keeps
-    its order. A path that exists is never taken as a pattern.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> directory = Path(tempfile.mkdtemp())
-    >>> for name in ("b.txt", "a.txt", "c.gz"):
-    ...     _ = (directory / name).write_text("")
-    >>> [Path(path).name for path in corpus_paths(directory)]
-    ['a.txt', 'b.txt', 'c.gz']
-    >>> [Path(path).name for path in corpus_paths([directory / "c.gz", directory / "*.txt"])]
-    ['c.gz', 'a.txt', 'b.txt']
-    """
-    return [path for name in corpus_names(corpus_file) for path in _files(name)]
-
-
-def recorded_paths(corpus_file: CorpusFile) -> str | list[str]:
-    """Return what a model's file records about its corpus: the path of its file, or the paths of all its files.
-
-    Examples
-    --------
-    >>> recorded_paths("text.txt")
-    'text.txt'
-    >>> recorded_paths(["text.txt", "more.txt"])
-    ['text.txt', 'more.txt']
-    """
-    if isinstance(corpus_file, (str, os.PathLike)):
-        name = os.fspath(corpus_file)
-        paths = _files(name)
-        return name if paths == [name] else paths
-    return corpus_paths(corpus_file)
-
-
-def _files(name: str) -> list[str]:
-    if is_remote(name):
-        return [name]
-    path = local_path(name)
-    if os.path.isdir(path):
-        found = [entry.path for entry in os.scandir(path) if entry.is_file()]
-        if not found:
-            raise ValueError(f"corpus_file={name!r} is a directory without files")
-        return sorted(found)
-    if not os.path.lexists(path) and glob.has_magic(path):
-        found = [match for match in glob.glob(path, recursive=True) if os.path.isfile(match)]
-        if not found:
-            raise FileNotFoundError(f"corpus_file={name!r} matches no file")
-        return sorted(found)
-    return [name]
 
 
 @dataclass(frozen=True)

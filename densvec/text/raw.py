@@ -11,7 +11,7 @@ from typing import Any
 
 from densvec.text._raw import Tokenised
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
-from densvec.text.source import TextCorpus, log_replaced, source_opener
+from densvec.text.source import TextCorpus, log_replaced
 from densvec.types import Source
 
 __all__ = ["RawText", "looks_raw", "looks_unspaced", "looks_wrapped"]
@@ -91,10 +91,8 @@ class RawText(TextCorpus):
         self.keep_numbers = keep_numbers
         self.encoding = codecs.lookup(encoding).name
         self.wrapped = wrapped
-        self.max_sentence_length = max_sentence_length
-        self.errors = errors
         self._split = str.split if tokenize == "none" and lower else _splitter(tokenize)
-        self._sources = [source_opener(each) for each in _files(source)]
+        super().__init__(_files(source), max_sentence_length, errors=errors)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.source!r})"
@@ -103,6 +101,9 @@ class RawText(TextCorpus):
         """Return a reader of the tokenised text from its start."""
         sources = [(name, lambda opener=opener: self._open(opener)) for name, opener in self._sources]
         return TextReader(sources, errors=self.errors, max_sentence_length=self.max_sentence_length)
+
+    def lines_of(self) -> None:
+        """Return None: the words are still to be found."""
 
     def sample(self) -> str:
         """Return the beginning of the text, as it is."""

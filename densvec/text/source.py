@@ -1,23 +1,126 @@
-"""What corpora of text share: how their files are opened, and the reader that gives their sentences."""
+"""The files of a corpus: which they are, how they are opened, and the reader that gives their sentences."""
 
 from __future__ import annotations
 
+import glob
+import inspect
 import logging
 import os
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import Any, cast
 
-from densvec.files.streams import open_binary
-from densvec.text._text import TextReader
-from densvec.types import Source
+from densvec.files.streams import is_remote, local_path, open_binary
+from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.types import CorpusFile, Source
 
-__all__ = ["TextCorpus", "log_replaced", "source_opener"]
+__all__ = [
+    "TextCorpus",
+    "as_files",
+    "check_corpus",
+    "corpus_names",
+    "corpus_paths",
+    "file_reader",
+    "is_files",
+    "log_replaced",
+    "recorded_paths",
+    "source_opener",
+    "text_reader",
+]
 
 logger = logging.getLogger(__name__)
 
 #: Words per block when a corpus is iterated in Python: enough that the cost per block is negligible, and few enough
 #: that their strings are still in the cache when they are yielded.
 _BLOCK_WORDS = 2_000
+
+
+def is_files(corpus: object) -> bool:
+    """Return whether a corpus is given by the names of files, instead of by its sentences.
+
+    Examples
+    --------
+    >>> is_files("a.txt"), is_files(["a.txt", "b.txt"]), is_files([["a", "sentence"]])
+    (True, True, False)
+    """
+    each: Sequence[Any] = corpus if isinstance(corpus, (list, tuple)) else [corpus]
+    return len(each) > 0 and all(isinstance(one, (str, os.PathLike)) for one in each)
+
+
+def corpus_names(corpus_file: object) -> list[str]:
+    """Return the paths, directories, globs or URIs given as a corpus file; TypeError if it is something else.
+
+    Examples
+    --------
+    >>> corpus_names("a.txt")
+    ['a.txt']
+    >>> corpus_names(["b.txt.gz", "more/*.txt"])
+    ['b.txt.gz', 'more/*.txt']
+    """
+    if isinstance(corpus_file, (list, tuple)) and not corpus_file:
+        raise ValueError("corpus_file is an empty list: give at least one path")
+    if isinstance(corpus_file, (str, os.PathLike)):
+        return [os.fspath(corpus_file)]
+    if is_files(corpus_file):
+        return [os.fspath(path) for path in cast("Sequence[str]", corpus_file)]
+    raise TypeError(
+        f"corpus_file must be a path (a file, a directory or a pattern such as 'texts/*.gz') or a list of paths, not "
+        f"{corpus_file!r}; pass an open file as LineSentence(file)"
+    )
+
+
+def corpus_paths(corpus_file: CorpusFile) -> list[str]:
+    """Return the files of a corpus in the order in which they are read.
+
+    A directory stands for the files in it and a pattern for those that match it, in alphabetical order; a list keeps
+    its order. A path that exists is never taken as a pattern.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> directory = Path(tempfile.mkdtemp())
+    >>> for name in ("b.txt", "a.txt", "c.gz"):
+    ...     _ = (directory / name).write_text("")
+    >>> [Path(path).name for path in corpus_paths(directory)]
+    ['a.txt', 'b.txt', 'c.gz']
+    >>> [Path(path).name for path in corpus_paths([directory / "c.gz", directory / "*.txt"])]
+    ['c.gz', 'a.txt', 'b.txt']
+    """
+    return [path for name in corpus_names(corpus_file) for path in _files(name)]
+
+
+def recorded_paths(corpus_file: CorpusFile) -> str | list[str]:
+    """Return what a model's file records about its corpus: the path of its file, or the paths of all its files.
+
+    Examples
+    --------
+    >>> recorded_paths("text.txt")
+    'text.txt'
+    >>> recorded_paths(["text.txt", "more.txt"])
+    ['text.txt', 'more.txt']
+    """
+    if isinstance(corpus_file, (str, os.PathLike)):
+        name = os.fspath(corpus_file)
+        paths = _files(name)
+        return name if paths == [name] else paths
+    return corpus_paths(corpus_file)
+
+
+def _files(name: str) -> list[str]:
+    if is_remote(name):
+        return [name]
+    path = local_path(name)
+    if os.path.isdir(path):
+        found = [entry.path for entry in os.scandir(path) if entry.is_file()]
+        if not found:
+            raise ValueError(f"corpus_file={name!r} is a directory without files")
+        return sorted(found)
+    if not os.path.lexists(path) and glob.has_magic(path):
+        found = [match for match in glob.glob(path, recursive=True) if os.path.isfile(match)]
+        if not found:
+            raise FileNotFoundError(f"corpus_file={name!r} matches no file")
+        return sorted(found)
+    return [name]
 
 
 class _Borrowed:
@@ -47,15 +150,40 @@ def source_opener(source: Source) -> tuple[str, Callable[[], Any]]:
 
 
 class TextCorpus:
-    """What the corpora of plain text share: one TextReader per pass, whose sentences they yield."""
+    """Files whose lines are sentences of words between white space; every pass reads them from their start."""
 
-    max_sentence_length: int
-    errors: str
-    _warned = False
+    newlines = True  # whether the end of a line ends a sentence
+
+    def __init__(
+        self,
+        input_files: Sequence[Any],
+        max_sentence_length: int = MAX_SENTENCE_LENGTH,
+        limit: int | None = None,
+        errors: str = "replace",
+    ) -> None:
+        self.input_files = list(input_files)
+        self.max_sentence_length = max_sentence_length
+        self.limit = limit
+        self.errors = errors
+        self._sources = [source_opener(each) for each in self.input_files]
+        self._warned = False
 
     def reader(self) -> TextReader:
         """Return a reader of the whole corpus from its start."""
-        raise NotImplementedError
+        return TextReader(
+            self._sources,
+            errors=self.errors,
+            max_sentence_length=self.max_sentence_length,
+            newlines=self.newlines,
+            limit=self.limit,
+        )
+
+    def lines_of(self) -> CorpusFile | None:
+        """Return the files whose lines, split at white space, are all that the corpus is; None if it is more."""
+        settings = (self.newlines, self.limit, self.errors, self.max_sentence_length)
+        if settings != (True, None, "replace", MAX_SENTENCE_LENGTH) or not is_files(self.input_files):
+            return None
+        return cast("str", self.input_files[0]) if len(self.input_files) == 1 else self.input_files
 
     def __iter__(self) -> Generator[list[str], None, None]:
         reader = self.reader()
@@ -85,3 +213,81 @@ def log_replaced(replaced: int, corpus: object) -> None:
         corpus,
         replaced,
     )
+
+
+def text_reader(corpus: object, max_sentence_length: int = MAX_SENTENCE_LENGTH) -> TextReader | None:
+    """Return a reader that gives the sentences of `corpus` without iterating it in Python, if it has one.
+
+    A subclass that iterates in its own way has none.
+    """
+    if (
+        isinstance(corpus, TextCorpus)
+        and type(corpus).__iter__ is TextCorpus.__iter__
+        and corpus.max_sentence_length <= max_sentence_length
+    ):
+        return corpus.reader()
+    return None
+
+
+def file_reader(
+    path: CorpusFile, *, errors: str = "replace", max_sentence_length: int = MAX_SENTENCE_LENGTH
+) -> TextReader:
+    """Return a reader of a `corpus_file`, or of all its files one after the other: one sentence per line."""
+    openers = [source_opener(each) for each in corpus_paths(path)]
+    return TextReader(openers, errors=errors, max_sentence_length=max_sentence_length)
+
+
+def as_files(sentences: Any, corpus_file: CorpusFile | None) -> tuple[Any, CorpusFile | None]:
+    """Return a corpus as files, if its sentences are no more than the lines of files.
+
+    Examples
+    --------
+    >>> from densvec.corpora import LineSentence
+    >>> as_files(LineSentence("text.txt"), None)
+    (None, 'text.txt')
+    >>> as_files([["a", "b"]], None)
+    ([['a', 'b']], None)
+    """
+    if isinstance(sentences, TextCorpus) and type(sentences).__iter__ is TextCorpus.__iter__:
+        files = sentences.lines_of()
+        if files is not None:
+            return None, files
+    return sentences, corpus_file
+
+
+def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:
+    """Raise TypeError unless exactly one corpus is given and it can be iterated `passes` times.
+
+    Examples
+    --------
+    >>> check_corpus([["a", "b"]], None, passes=6)
+    >>> check_corpus((line.split() for line in ["a b"]), None, passes=6)
+    Traceback (most recent call last):
+        ...
+    TypeError: a generator can only be read once, but training needs 6 passes over the corpus...
+    """
+    if sentences is None and corpus_file is None:
+        raise TypeError("either sentences or corpus_file must be given")
+    if sentences is not None and corpus_file is not None:
+        raise TypeError("sentences and corpus_file must not both be given")
+    if corpus_file is not None:
+        corpus_names(corpus_file)
+    if sentences is not None:
+        _check_iterable(sentences, passes)
+
+
+def _check_iterable(sentences: object, passes: int) -> None:
+    if isinstance(sentences, (str, os.PathLike)):
+        name = os.fspath(sentences)
+        raise TypeError(
+            f"sentences={name[:80]!r} is one string, not sentences: give a file as corpus_file={name[:200]!r} or "
+            "RawText(path), and a text as a list of lists of words"
+        )
+    if not hasattr(sentences, "__iter__") and not hasattr(sentences, "__getitem__"):
+        raise TypeError(f"sentences must be an iterable of token lists, not {type(sentences).__name__}")
+    # An iterator whose __iter__ is written in Python may start again; those of the language itself never do.
+    if passes > 1 and isinstance(sentences, Iterator) and not inspect.isfunction(type(sentences).__iter__):
+        raise TypeError(
+            f"a {type(sentences).__name__} can only be read once, but training needs {passes} passes over "
+            "the corpus: use a list, or an object whose __iter__ starts again"
+        )

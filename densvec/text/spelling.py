@@ -1,4 +1,4 @@
-"""Words spelt like an unknown one, and the error that suggests them."""
+"""What the spelling of words says: which are like an unknown one, and which are forms of one word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["UnknownKeyError", "spellings"]
+__all__ = ["UnknownKeyError", "is_inflection", "spellings", "stems"]
+
+_ENDINGS = ("'s", "'", "s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly")
+_CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
 
 
 class UnknownKeyError(KeyError):
@@ -83,3 +86,42 @@ def _ends_alike(a: str, b: str) -> float:
 
 def _shared_beginning(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def is_inflection(a: str, b: str) -> bool:
+    """Return whether one of two English words is a regular form of the other or of the same stem.
+
+    Only the spelling decides; there is no dictionary.
+
+    Examples
+    --------
+    >>> is_inflection("stop", "stopped"), is_inflection("tries", "trying"), is_inflection("cat", "car")
+    (True, True, False)
+    """
+    a, b = a.lower(), b.lower()
+    return a == b or not stems(a).isdisjoint(stems(b))
+
+
+def stems(word: str) -> set[str]:
+    """Return what a word may be a regular form of, itself included.
+
+    Examples
+    --------
+    >>> sorted(stems("stopped"))
+    ['stop', 'stopp', 'stoppe', 'stopped']
+    """
+    found = {word}
+    for ending in _ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem == word or len(stem) < 3:
+            continue
+        if ending in ("d", "r", "st") and stem[-1] != "e":
+            continue  # baked, larger, largest; not star
+        found.add(stem)
+        if ending in ("ed", "ing", "er", "est", "es"):
+            found.add(stem + "e")  # baked, baking
+            if stem[-1] == stem[-2] and stem[-1] in _CONSONANTS:
+                found.add(stem[:-1])  # stopped
+        if stem[-1] == "i":
+            found.add(stem[:-1] + "y")  # tried, happier, happily
+    return found

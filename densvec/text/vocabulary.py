@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,15 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from densvec.checks import counted
-from densvec.corpora import LineSentence, check_corpus, file_reader, log_replaced, text_reader
-from densvec.files.streams import is_plain
+from densvec.files.streams import is_plain, local_path
 from densvec.text._sentences import SentenceCounter
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text._words import WordCounter
-from densvec.text.counting import count_in_parallel
-from densvec.text.pieces import corpus_paths
-from densvec.text.thinning import keep_probabilities
-from densvec.text.trimming import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, keeps
+from densvec.text.pieces import Piece, pieces_of
+from densvec.text.source import (
+    as_files,
+    check_corpus,
+    corpus_paths,
+    file_reader,
+    log_replaced,
+    text_reader,
+)
+from densvec.text.thinning import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, keep_probabilities, keeps
 from densvec.types import CorpusFile, TrimRule
 
 __all__ = [
@@ -36,6 +42,9 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
+
+#: With fewer bytes to count, another thread is not worth its table of words.
+LEAST_BYTES = 1 << 22
 
 
 class RawVocabulary:
@@ -186,7 +195,7 @@ def count_words(
     sentences : iterable of token lists, optional
         The corpus; or
     corpus_file : path or list of paths, optional
-        one or more files with one sentence per line, see `densvec.text.pieces.corpus_paths`. Give one or the other.
+        one or more files with one sentence per line, see `densvec.text.source.corpus_paths`. Give one or the other.
     progress_per : int
         Log progress about once every this many sentences.
     max_vocab_size : int, optional
@@ -215,20 +224,11 @@ def count_words(
         raise ValueError(f"max_vocab_size={max_vocab_size} is below 0: give the most words to count, or None")
     logger.info("collecting all words and their counts")
     progress = _Progress(max(1, progress_per))
-    # A LineSentence over a file is that file.
-    if (
-        type(sentences) is LineSentence
-        and sentences.limit is None
-        and isinstance(sentences.source, (str, os.PathLike))
-    ):
-        corpus_file, errors = sentences.source, sentences.errors
-        max_sentence_length = sentences.max_sentence_length
+    sentences, corpus_file = as_files(sentences, corpus_file)
     counter: WordCounter | SentenceCounter
     paths = [] if corpus_file is None else corpus_paths(corpus_file)
     if paths and workers > 1 and not max_vocab_size and all(map(is_plain, paths)):
-        counter = count_in_parallel(
-            paths, workers, errors=errors, max_sentence_length=max_sentence_length, progress=progress
-        )
+        counter = _count_in_parallel(paths, workers, errors, max_sentence_length, progress)
     elif corpus_file is not None:
         reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
         counter = _count_text(reader, corpus_file, max_vocab_size, trim_rule, progress)
@@ -268,6 +268,57 @@ def _count_text(
         reader.close()
     log_replaced(reader.replaced, corpus)
     return counter
+
+
+def _count_in_parallel(
+    paths: Sequence[str],
+    workers: int,
+    errors: str,
+    max_sentence_length: int,
+    progress: Callable[..., object],
+) -> WordCounter:
+    """Count plain files with up to `workers` threads; the result is that of one.
+
+    Each thread counts neighbouring pieces. Merged in the order of the pieces, the words are in order of first
+    appearance in the files.
+    """
+    shares = _shares(paths, workers)
+    counters = [WordCounter() for _ in shares]
+
+    def count(counter: WordCounter, pieces: list[Piece]) -> int:
+        replaced = 0
+        for piece in pieces:
+            reader = piece.reader(errors=errors, max_sentence_length=max_sentence_length)
+            try:
+                counter.count(reader, progress=lambda _: progress(*counters))
+            finally:
+                reader.close()
+            replaced += reader.replaced
+        return replaced
+
+    with ThreadPoolExecutor(len(shares), thread_name_prefix="densvec-count") as pool:
+        try:
+            futures = [pool.submit(count, *each) for each in zip(counters, shares, strict=True)]
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            for counter in counters:  # after an error or Ctrl-C: let the others end soon
+                counter.stop = True
+    log_replaced(sum(future.result() for future in futures), paths[0] if len(paths) == 1 else "the corpus")
+    for other in counters[1:]:
+        counters[0].merge(other)
+    return counters[0]
+
+
+def _shares(paths: Sequence[str], workers: int) -> list[list[Piece]]:
+    """Divide files among threads, in order, about the same number of bytes to each."""
+    total = max(1, sum(os.path.getsize(local_path(path)) for path in paths))
+    threads = max(1, min(workers, total // LEAST_BYTES))
+    shares: list[list[Piece]] = [[] for _ in range(threads)]
+    before = 0
+    for piece in pieces_of(list(paths), -(-total // threads)):
+        shares[min(threads - 1, threads * before // total)].append(piece)
+        before += piece.size
+    return shares
 
 
 @dataclass

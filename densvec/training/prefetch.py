@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from densvec._corpus import Chunk
-from densvec.text.ahead import Ahead
+from densvec.text.feed import Ahead
 from densvec.training.profile import profile
 
 __all__ = ["Prefetched"]

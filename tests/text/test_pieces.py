@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from densvec._corpus import Sampler
 from densvec.corpora import LineSentence
 from densvec.text.feed import Feed
-from densvec.text.pieces import chunk_number, corpus_paths, deal, piece_of, pieces_of
+from densvec.text.pieces import chunk_number, deal, piece_of, pieces_of
+from densvec.text.source import corpus_paths
 from densvec.text.vocabulary import count_words, select
 
 
@@ -101,7 +102,7 @@ class TestCorpusFiles:
             assert [words[i] for chunk in feed for i in chunk.tokens] == list(self.ALL)
 
     def test_plain_files_are_counted_in_parallel(self, directory, monkeypatch):
-        monkeypatch.setattr("densvec.text.counting.LEAST_BYTES", 1)
+        monkeypatch.setattr("densvec.text.vocabulary.LEAST_BYTES", 1)
         for order in (["a.txt", "b.txt"], ["b.txt", "a.txt"]):
             paths = [directory / name for name in order]
             alone, together = (select(count_words(corpus_file=paths, workers=n), min_count=1) for n in (1, 5))

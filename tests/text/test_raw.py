@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densvec import BayesianSkipGram
-from densvec.corpora import LineSentence, RawText, text_reader
+from densvec.corpora import LineSentence, RawText
 from densvec.text._raw import JOINERS, JOINING_MARKS, Tokenised
 from densvec.text.raw import looks_raw, looks_unspaced, looks_wrapped
+from densvec.text.source import text_reader
 
 
 def tokens(text, **options):

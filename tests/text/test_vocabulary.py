@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from densvec.corpora import LineSentence
-from densvec.text import counting as parallel_count
 from densvec.text import vocabulary
 from densvec.text.thinning import keep_probabilities
 from densvec.text.vocabulary import (
@@ -216,31 +215,20 @@ class TestParallel:
 
     @pytest.mark.parametrize("workers", [2, 3, 7, 64])
     def test_threads_count_what_one_counts(self, path, workers, monkeypatch):
-        monkeypatch.setattr(parallel_count, "LEAST_BYTES", 1000)
+        monkeypatch.setattr(vocabulary, "LEAST_BYTES", 1000)
         one = count_words(corpus_file=path)
         many = count_words(LineSentence(path), workers=workers)
         assert list(many.counts.items()) == list(one.counts.items())
         assert (many.total_words, many.sentence_count) == (one.total_words, one.sentence_count)
 
-    @settings(max_examples=100, deadline=None)
-    @given(text=st.text("ab\n", max_size=60), n=st.integers(1, 9))
-    def test_ranges_are_whole_lines_and_cover_the_file(self, tmp_path_factory, text, n):
-        path = tmp_path_factory.mktemp("ranges") / "corpus.txt"
-        path.write_text(text)
-        ranges = parallel_count.line_ranges(path, n)
-        pieces = [text[start:stop] for start, stop in ranges]
-        assert "".join(pieces) == text
-        assert len(pieces) <= n
-        assert all(piece.endswith("\n") for piece in pieces[:-1])
-
     def test_an_error_in_a_thread_is_raised_with_the_place_in_the_file(self, path, monkeypatch):
-        monkeypatch.setattr(parallel_count, "LEAST_BYTES", 1000)
+        monkeypatch.setattr(vocabulary, "LEAST_BYTES", 1000)
         path.write_bytes(path.read_bytes() + b"\n\xff\n")
         with pytest.raises(UnicodeDecodeError, match=f"byte {path.stat().st_size - 2} of"):
             count_words(corpus_file=path, workers=3, errors="strict")
 
     def test_invalid_bytes_are_logged_once(self, path, monkeypatch, caplog):
-        monkeypatch.setattr(parallel_count, "LEAST_BYTES", 1000)
+        monkeypatch.setattr(vocabulary, "LEAST_BYTES", 1000)
         path.write_bytes(b"\xff\n" + path.read_bytes() + b"\n\xff\n")
         with caplog.at_level(logging.WARNING, "densvec"):
             count_words(corpus_file=path, workers=3)

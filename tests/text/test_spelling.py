@@ -1,6 +1,6 @@
 import pytest
 
-from densvec.text.inflections import is_inflection
+from densvec.text.spelling import is_inflection
 
 FORMS = """dog dogs|dog dog's|dogs dogs'|fox foxes|try tries|try tried|try trying|stop stopped|stop stopping
 bake baked|bake baking|bake bakes|big bigger|big biggest|happy happier|happy happily|quick quickly|Dog dog
