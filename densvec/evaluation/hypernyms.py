@@ -13,7 +13,7 @@ from densvec.evaluation.reading import BenchmarkFileError, PathLike, read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
-from densvec.text.inflections import is_inflection
+from densvec.text.spelling import is_inflection
 
 __all__ = ["Query", "hypernym_discovery", "read_hypernyms"]
 

@@ -16,7 +16,7 @@ from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.concordance import Occurrence
-from densvec.text.inflections import stems
+from densvec.text.spelling import stems
 from densvec.types import Floats
 
 __all__ = [
