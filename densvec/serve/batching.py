@@ -1,13 +1,14 @@
 """Questions of several requests answered together: a pass over all words costs little more for many of them.
 
 No question waits for others to join it. Questions that arrive together are answered together, at once if that takes a
-few milliseconds at most: to hand them to a thread and back would take longer. Otherwise a thread answers, and
-questions gather for the next batch meanwhile.
+few milliseconds at most: to hand them to a thread and back would take longer. Otherwise a thread answers, part by part,
+and questions gather for the next part meanwhile. Questions of a request that has run out of time are dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,12 +27,39 @@ _TOGETHER = 64
 _AT_ONCE = 1 << 27
 """Numbers read for them up to which no thread is needed: about ten milliseconds."""
 
+_PART = 1 << 31
+"""Numbers read for them up to which nobody looks whether the answers are still wanted: less than a second."""
+
+_PER_SECOND = 1 << 33
+"""Numbers that even a fast machine does not read in less than a second."""
+
+
+@dataclass(eq=False)
+class _Request:
+    model: Model
+    answers: list[Any]  # in the order of its questions, None where there is none yet
+    missing: int
+    done: asyncio.Future[Answers]
+
+    def take(self, i: int, answer: Any) -> None:
+        """Take the answer to one question."""
+        self.answers[i] = answer
+        self.missing -= 1
+        if not self.missing and not self.done.done():
+            self.done.set_result(self.answers)
+
+    def fail(self, error: Exception) -> None:
+        """Give up, for a fault of ours."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
 
 @dataclass(eq=False)
 class _Waiting:
-    model: Model
-    questions: Sequence[Any]
-    answers: asyncio.Future[Answers]
+    request: _Request
+    i: int
+    question: Any
+    cost: int | None
 
 
 class Batcher:
@@ -55,71 +83,64 @@ class Batcher:
     ) -> None:
         self._answer = answer
         self._limits = limits
-        self._cost = cost
+        self._cost = cost or (lambda model, question: None)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"densvec-{getattr(answer, '__name__', '')}")
         self._waiting: list[_Waiting] = []
-        self._count = 0  # questions in `_waiting`
         self._task: asyncio.Task[None] | None = None
 
     async def ask(self, model: Model, questions: Sequence[Any]) -> Answers:
         """Return the answers, an exception for each question that has none."""
-        if self._count + len(questions) > self._limits.waiting:
+        if len(self._waiting) + len(questions) > self._limits.waiting:
             raise BusyError("too many questions are waiting for an answer: try again in a moment")
+        costs = [self._cost(model, question) for question in questions]
+        if sum(cost or 0 for cost in costs) > _PER_SECOND * self._limits.seconds:
+            raise ValueError(
+                f"this cannot be answered within {self._limits.seconds:g} seconds: ask for less at once"
+            )
         loop = asyncio.get_running_loop()
-        waiting = _Waiting(model, questions, loop.create_future())
-        self._waiting.append(waiting)
-        self._count += len(questions)
+        request = _Request(model, [None] * len(questions), len(questions), loop.create_future())
+        self._waiting += [
+            _Waiting(request, i, question, cost)
+            for i, (question, cost) in enumerate(zip(questions, costs, strict=True))
+        ]
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._work())
-        return await waiting.answers
+        return await request.done
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
-        while self._waiting:
-            batch = self._next()
-            model, questions = batch[0].model, [question for one in batch for question in one.questions]
+        while part := self._next():
+            answer = functools.partial(
+                self._answer, part[0].request.model, [one.question for one in part], self._limits
+            )
+            costs = [one.cost for one in part]
             try:
-                if self._is_small(model, questions):
-                    answers = self._answer(model, questions, self._limits)
+                if None not in costs and sum(cost or 0 for cost in costs) <= _AT_ONCE:
+                    answers = answer()
                 else:
-                    answers = await loop.run_in_executor(
-                        self._thread, self._answer, model, questions, self._limits
-                    )
-            except Exception as error:  # a fault of ours: each request reports it, and the next batch goes on
-                for one in batch:
-                    if not one.answers.done():
-                        one.answers.set_exception(error)
+                    answers = await loop.run_in_executor(self._thread, answer)
+            except Exception as error:  # a fault of ours: each request reports it, and the next part goes on
+                for one in part:
+                    one.request.fail(error)
                 continue
-            first = 0
-            for one in batch:
-                if not one.answers.done():  # its request may have run out of time
-                    one.answers.set_result(answers[first : first + len(one.questions)])
-                first += len(one.questions)
-            await asyncio.sleep(0)  # whoever has waited for the loop meanwhile comes before the next batch
-
-    def _is_small(self, model: Model, questions: Sequence[Any]) -> bool:
-        """Whether questions can be answered at once."""
-        if self._cost is None:
-            return False
-        left = _AT_ONCE
-        for question in questions:
-            cost = self._cost(model, question)
-            if cost is None or cost > left:
-                return False
-            left -= cost
-        return True
+            for one, found in zip(part, answers, strict=True):
+                one.request.take(one.i, found)
+            await asyncio.sleep(0)  # whoever has waited for the loop meanwhile comes before the next part
 
     def _next(self) -> list[_Waiting]:
-        """Take the questions to answer next, all to the same model."""
-        model, count = self._waiting[0].model, 0
-        batch: list[_Waiting] = []
+        """Take the questions to answer next, all to the same model; forget those that nobody waits for."""
+        part: list[_Waiting] = []
         rest: list[_Waiting] = []
+        cost = 0
         for one in self._waiting:
-            if one.model is model and (not batch or count + len(one.questions) <= _TOGETHER):
-                batch.append(one)
-                count += len(one.questions)
+            if one.request.done.done():
+                continue
+            cost_of_one = _AT_ONCE if one.cost is None else one.cost
+            fits = len(part) < _TOGETHER and cost + cost_of_one <= _PART
+            if not part or (fits and one.request.model is part[0].request.model):
+                part.append(one)
+                cost += cost_of_one
             else:
                 rest.append(one)
         self._waiting = rest
-        self._count -= count
-        return batch
+        return part

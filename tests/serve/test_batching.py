@@ -106,8 +106,47 @@ def test_small_questions_that_arrive_together_are_answered_at_once_and_together(
 
     async def run():
         batcher = Batcher(answer, Limits(), lambda model, question: question)
-        for questions in [[1], [2], [3]], [[1], [1 << 40]], [[1], [None]]:
+        for questions in [[1], [2], [3]], [[1], [1 << 30]], [[1], [None]]:
             await asyncio.gather(*(batcher.ask(MODEL, some) for some in questions))
 
     asyncio.run(run())
-    assert batches == [([1, 2, 3], True), ([1, 1 << 40], False), ([1, None], False)]
+    assert batches == [([1, 2, 3], True), ([1, 1 << 30], False), ([1, None], False)]
+
+
+def test_what_nobody_waits_for_is_not_answered():
+    answered, is_in, go_on = [], threading.Event(), threading.Event()
+
+    def answer(model, questions, limits):
+        answered.extend(questions)
+        is_in.set()
+        go_on.wait(60)
+        return questions
+
+    async def run():
+        batcher = Batcher(answer, Limits())
+        large = asyncio.create_task(batcher.ask(MODEL, ["large"] * 256))
+        await asyncio.to_thread(is_in.wait, 60)
+        queued = asyncio.create_task(batcher.ask(MODEL, ["queued"] * 64))
+        await asyncio.sleep(0)
+        large.cancel()
+        queued.cancel()
+        await asyncio.gather(large, queued, return_exceptions=True)
+        go_on.set()
+        return await batcher.ask(MODEL, ["next"])
+
+    assert asyncio.run(run()) == ["next"]
+    assert answered.count("large") <= 64  # the part that was being answered
+    assert answered[-1] == "next"
+    assert "queued" not in answered
+
+
+def test_a_request_that_asks_for_too_much_is_refused_before_any_work():
+    async def run():
+        batcher = Batcher(
+            lambda model, questions, limits: questions, Limits(seconds=1), lambda model, cost: cost
+        )
+        with pytest.raises(ValueError, match="cannot be answered within 1 second"):
+            await batcher.ask(MODEL, [1 << 34] * 2)
+        return await batcher.ask(MODEL, [1 << 30] * 2)
+
+    assert asyncio.run(run()) == [1 << 30] * 2
