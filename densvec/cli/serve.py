@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
-import logging
 import os
 import re
 import webbrowser
@@ -66,7 +65,6 @@ def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 
         raise UsageError(
             f"--host {args.host} can be reached from other machines: give a --token that requests must send"
         )
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)
     limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)
     if args.corpus is not None and not os.path.isfile(args.corpus):
         raise UsageError(f"--corpus {args.corpus}: there is no such file")

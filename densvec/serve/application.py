@@ -15,7 +15,14 @@ from starlette.responses import JSONResponse
 from densvec._version import __version__
 from densvec.keyed import KeyedDensities
 from densvec.serve import page, routes
-from densvec.serve.errors import FAULTS_OF_THE_REQUEST, BusyError, document_of, sentence_of, status_of
+from densvec.serve.errors import (
+    FAULTS_OF_THE_REQUEST,
+    BusyError,
+    document_of,
+    sentence_of,
+    shortened,
+    status_of,
+)
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
@@ -79,8 +86,13 @@ def app(
     limits = limits or Limits()
     models = wv if isinstance(wv, Models) else Models(wv)
     application = FastAPI(
-        title="densvec", version=__version__, description=_DESCRIPTION, docs_url=None, redoc_url=None
+        title="densvec",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
     )
+    application.state.limits = limits
     application.include_router(routes.router(models, limits, SenseFinder(corpus)))
     application.include_router(page.router())
     for kind in (*FAULTS_OF_THE_REQUEST, BusyError):
@@ -116,7 +128,7 @@ async def _invalid(request: Request, error: Any) -> JSONResponse:
 
 
 async def _http_error(request: Request, error: Any) -> JSONResponse:
-    path = request.url.path
+    path = shortened(request.url.path)
     text = {
         404: f"there is no {path} here: / is the page, /docs lists the routes",
         405: f"{path} does not take {request.method}: /docs lists the routes",

@@ -7,7 +7,15 @@ from typing import Any
 
 from densvec.answers.messages import sentence
 
-__all__ = ["FAULTS_OF_THE_REQUEST", "BusyError", "NotFoundError", "document_of", "sentence_of", "status_of"]
+__all__ = [
+    "FAULTS_OF_THE_REQUEST",
+    "BusyError",
+    "NotFoundError",
+    "document_of",
+    "sentence_of",
+    "shortened",
+    "status_of",
+]
 
 FAULTS_OF_THE_REQUEST = (KeyError, ValueError, IndexError, TypeError)
 """What the library raises for arguments that make no sense."""
@@ -42,7 +50,18 @@ def document_of(error: Exception) -> dict[str, str]:
         return {
             "error": "something went wrong here, which is not the fault of the request: the log says what"
         }
-    return {"error": sentence(error)}
+    return {"error": shortened(sentence(error))}
+
+
+def shortened(text: str) -> str:
+    """Return a text without its middle if it is long, because it repeats a long word of the request.
+
+    Examples
+    --------
+    >>> shortened("there is no '" + 1000 * "x" + "' here").count("x")
+    481
+    """
+    return text if len(text) <= 500 else f"{text[:200]}…{text[-300:]}"
 
 
 def sentence_of(faults: Sequence[Mapping[str, Any]]) -> str:

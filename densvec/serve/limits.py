@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "LOCAL_HOSTS", "Answer", "Deadline", "Guard", "Limits"]
+__all__ = ["HEADERS", "HEADER_BYTES", "LOCAL_HOSTS", "Guard", "Limits"]
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
+HEADER_BYTES = 65_536
 
 _POLICY = "; ".join(
     [
@@ -36,6 +40,8 @@ HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
 
+_HOST = re.compile(rb"(\[[0-9a-f:.]+\]|[^][:]+)(?::\d{1,5})?")
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -52,9 +58,12 @@ class Limits:
     topn : int
         Words to find for each question.
     seconds : float
-        Time to send it, and again time to answer it.
+        Time to send its headers, again its body, and again to answer it.
     waiting : int
         Questions that may wait for their turn, over all requests; more are turned away with status 503.
+    connections : int
+        Connections of ``densvec serve`` to each of its processes; to let in one more, it closes the one that has
+        been silent longest.
     """
 
     body: int = 1_000_000
@@ -63,6 +72,7 @@ class Limits:
     topn: int = 1_000
     seconds: float = 10.0
     waiting: int = 4_096
+    connections: int = 1_000
 
 
 class Guard:
@@ -89,7 +99,7 @@ class Guard:
     ) -> None:
         self.app = app
         self.limits = limits
-        self._expected = None if token is None else f"Bearer {token}".encode()
+        self._token = None if token is None else token.encode()
         self._hosts = None if hosts is None else frozenset(host.lower().encode() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,40 +107,57 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        answer = Answer(send)
+        body_follows = scope["method"] != "HEAD"
+        if not body_follows:  # wherever GET is answered, HEAD is
+            scope = {**scope, "method": "GET"}
+        for message in await self._answer(scope, receive):
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+            elif not body_follows:
+                message = {**message, "body": b""}
+            await send(message)
+
+    async def _answer(self, scope: Scope, receive: Receive) -> list[Message]:
+        """Return the answer, to be sent when its time is no longer running: a client may read slowly."""
+        limits = self.limits
         refusal = self._refusal(scope)
         if refusal is not None:
-            await answer.refuse(*refusal)
-            return
+            return _refuse(*refusal)
         try:
-            async with Deadline(self.limits.seconds):
+            with anyio.fail_after(limits.seconds):
                 body = await self._body(receive)
-        except asyncio.TimeoutError:
-            await answer.refuse(408, f"the request did not arrive within {self.limits.seconds:g} seconds")
-            return
+        except TimeoutError:
+            return _refuse(408, f"the request did not arrive within {limits.seconds:g} seconds")
         if body is None:
-            await answer.refuse(413, f"the body is longer than {self.limits.body:,} bytes: send less at once")
-            return
+            return _refuse(413, f"the body is longer than {limits.body:,} bytes: send less at once")
+        answer: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            answer.append(message)
+
         try:
-            async with Deadline(self.limits.seconds):
-                await self.app(scope, _replayed(body, receive), answer.send)
-        except asyncio.TimeoutError:
-            await answer.refuse(
-                503, f"the answer took longer than {self.limits.seconds:g} seconds: ask for less at once"
+            with anyio.fail_after(limits.seconds):
+                await self.app(scope, _replayed(body, receive), keep)
+        except TimeoutError:
+            return _refuse(
+                503, f"the answer took longer than {limits.seconds:g} seconds: ask for less at once"
             )
+        return answer
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Return why a request is refused, if it is, from its headers alone."""
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
+            return 431, f"the headers are longer than {HEADER_BYTES:,} bytes"
         headers = dict(scope["headers"])
         if self._hosts is not None:
             host = headers.get(b"host", b"").lower()
-            name = host[: host.index(b"]") + 1] if b"]" in host else host.split(b":")[0]
-            if name not in self._hosts:
-                return 421, f"this service does not answer for the host {host.decode('latin-1')!r}"
+            named = _HOST.fullmatch(host)
+            if named is None or named[1] not in self._hosts:
+                return 421, f"this service does not answer for the host {host[:80].decode('latin-1')!r}"
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if self._expected is not None and (path.startswith("/v1/") or path == "/openapi.json"):
-            given = headers.get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._expected):
+        if self._token is not None and (path.startswith("/v1/") or path == "/openapi.json"):
+            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self._token):
                 return 401, "a token is needed: send the header 'Authorization: Bearer TOKEN'"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self.limits.body:
@@ -153,61 +180,18 @@ class Guard:
                 return b"".join(parts)
 
 
-class Deadline:
-    """Ends what is awaited inside of it with TimeoutError when the time is up.
-
-    ``asyncio.wait_for`` starts a task for it, which costs as much as a third of a small request, and
-    ``asyncio.timeout`` came with Python 3.11 only.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._passed = False
-
-    async def __aenter__(self) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._task = task
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._pass)
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._timer.cancel()
-        if self._passed:
-            wanted_by_others = self._task.uncancel() if hasattr(self._task, "uncancel") else 0
-            if kind is asyncio.CancelledError and not wanted_by_others:
-                raise asyncio.TimeoutError
-
-    def _pass(self) -> None:
-        self._passed = True
-        self._task.cancel()
-
-
-class Answer:
-    """Sends an answer, with the headers that every answer has."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._started = False
-
-    async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
-        if message["type"] == "http.response.start":
-            self._started = True
-            message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
-        await self._send(message)
-
-    async def refuse(self, status: int, reason: str) -> None:
-        """Send a sentence instead, unless the answer is on its way."""
-        if self._started:
-            return
-        body = json.dumps({"error": reason}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        if status == 401:
-            headers.append((b"www-authenticate", b"Bearer"))
-        if status in (408, 413):  # the rest of the body is not read
-            headers.append((b"connection", b"close"))
-        await self.send({"type": "http.response.start", "status": status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": body})
+def _refuse(status: int, reason: str) -> list[Message]:
+    """Return an answer that says in a sentence why there is no other."""
+    body = json.dumps({"error": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status in (408, 413, 431):  # the rest of the request is not read
+        headers.append((b"connection", b"close"))
+    return [
+        {"type": "http.response.start", "status": status, "headers": headers},
+        {"type": "http.response.body", "body": body},
+    ]
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -226,4 +226,4 @@ def _about(error: Exception, i: int) -> Exception:
 
 def _json(document: Any, status: int = 200) -> Response:
     text = encoded(document, separators=(",", ":"))
-    return Response(text.encode("utf-8", "surrogatepass"), status, media_type="application/json")
+    return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")

@@ -1,9 +1,10 @@
-"""Running the application: one process or several that share a socket and the mapped models, and their signals."""
+"""Running the application with uvicorn: one process, or several that share the port and the mapped models."""
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gc
+import logging
 import multiprocessing
 import os
 import signal
@@ -11,19 +12,31 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from multiprocessing.process import BaseProcess
+from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING
 
-from densvec.answers.messages import route_messages, say
-from densvec.serve.limits import LOCAL_HOSTS, Limits
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
-__all__ = ["Settings", "Supervisor", "listen", "run", "serve", "shared", "url_of"]
+from densvec.answers.messages import route_messages, sentence
+from densvec.serve.connection import Connection
+from densvec.serve.limits import HEADER_BYTES, LOCAL_HOSTS, Limits
+from densvec.serve.models import Models
 
-_BACKLOG = 2048
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["Settings", "listen", "run", "url_of"]
+
+logger = logging.getLogger(__name__)
+
 _GRACE = 30
 """Seconds that requests in flight have to end after SIGTERM."""
+
+_LOADING = 600
+"""Seconds that a worker has to load its models."""
 
 
 @dataclass(frozen=True)
@@ -58,46 +71,21 @@ class Settings:
     @property
     def hosts(self) -> tuple[str, ...] | None:
         """The names to answer for: with a token any, since pages of other sites do not know it."""
-        return None if self.token is not None else (*LOCAL_HOSTS, self.host)
+        if self.token is not None:
+            return None
+        return *LOCAL_HOSTS, f"[{self.host}]" if ":" in self.host else self.host
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0 takes any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        sock.bind((host, port))
+        return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        sock.close()
+        reason = os.strerror(error.errno) if error.errno else error
         raise OSError(
-            f"cannot listen on {host}:{port} ({error.strerror}): give another --port, 0 for any that is free"
+            f"cannot listen on {host}:{port} ({reason}): give another --port, 0 for any that is free"
         ) from error
-    sock.listen(_BACKLOG)
-    sock.set_inheritable(True)
-    return sock
-
-
-def shared(sock: socket.socket, count: int) -> list[socket.socket]:
-    """Return a socket for each of several processes, all listening where one does.
-
-    On Linux they are different ones, and the system gives each a like share of the connections. Processes that
-    accept from the same socket are not so fair: the first to wake up may take all.
-    """
-    socks = [sock]
-    if not sys.platform.startswith("linux"):
-        return socks * count
-    # Only now: a socket that may share its port from the beginning would also share that of another service.
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    while len(socks) < count:
-        another = socket.socket(sock.family, sock.type)
-        another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        another.bind(sock.getsockname())
-        another.listen(_BACKLOG)
-        another.set_inheritable(True)
-        socks.append(another)
-    return socks
 
 
 def url_of(sock: socket.socket) -> str:
@@ -111,54 +99,107 @@ def run(settings: Settings, sock: socket.socket, ready: Callable[[], None]) -> N
 
     SIGHUP loads the files of the models again.
     """
-    if settings.workers > 1:
-        Supervisor(settings, sock).run(ready)
-    else:
-        serve(settings, sock, ready)
-
-
-def serve(settings: Settings, sock: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
-    """Serve in this process."""
-    import uvicorn
-    from threadpoolctl import threadpool_limits
-
-    from densvec.serve.application import app
-    from densvec.serve.models import Models
-
-    models = Models.from_files(settings.paths)
-    application = app(
-        models,
-        token=settings.token,
-        hosts=settings.hosts,
-        allow_origins=settings.allow_origins,
-        limits=settings.limits,
-        corpus=settings.corpus,
-    )
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            ready()
-
     config = uvicorn.Config(
-        application,
+        functools.partial(_application, settings),
+        factory=True,
+        workers=settings.workers,
+        http=Connection,
+        ws="none",
+        lifespan="off",
         log_config=None,
+        log_level="error" if settings.workers == 1 else "info",  # of workers that were replaced
         access_log=False,
         server_header=False,
         proxy_headers=False,  # nothing here asks where a request came from
+        h11_max_incomplete_event_size=HEADER_BYTES,
         timeout_graceful_shutdown=_GRACE,
-        lifespan="off",
+        timeout_worker_healthcheck=_GRACE,
     )
+    if settings.workers > 1:
+        _Supervisor(config, sock, ready).run()
+        return
+    # uvicorn raises the signal that stopped it once more at its end: being stopped is not an error.
+    signal.signal(signal.SIGTERM, lambda signum, frame: None)
+    _Server(config, ready).run(sockets=[sock])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+class _Supervisor(Multiprocess):
+    """Keeps several processes serving: one that dies is replaced, one that cannot start ends all."""
+
+    def __init__(self, config: uvicorn.Config, sock: socket.socket, ready: Callable[[], None]) -> None:
+        super().__init__(config, [sock])
+        self._ready = ready
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        if all(process.wait_until_ready(_LOADING, self.should_exit) for process in self.processes):
+            self._ready()
+
+    def handle_hup(self) -> None:
+        """Let the workers load the files again: to replace the workers would cut connections."""
+        for process in self.processes:
+            if process.pid is not None and process.exitcode is None:
+                os.kill(process.pid, signal.SIGHUP)
+
+    def run(self) -> None:
+        super().run()
+        if any(process.exitcode == STARTUP_FAILURE for process in self.processes):
+            raise RuntimeError("a worker could not start: its own message is above")
+
+
+def _within_files(limits: Limits) -> Limits:
+    """Let connections take at most half of the files that the process may open."""
+    try:
+        import resource
+    except ImportError:  # this is not Unix
+        return limits
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return limits if files < 0 else replace(limits, connections=min(limits.connections, files // 2))
+
+
+def _application(settings: Settings) -> FastAPI:
+    """Load the models and prepare the process that will answer from them."""
+    from threadpoolctl import threadpool_limits
+
+    from densvec.serve.application import app
+
+    supervised = multiprocessing.parent_process() is not None
+    if supervised:
+        route_messages()
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        models = Models.from_files(settings.paths)
+    except Exception as error:
+        if not supervised:
+            raise
+        logger.error("%s", sentence(error))
+        sys.exit(STARTUP_FAILURE)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, _reloading(models))
     _set_aside()
     # While a thread answers, the loop that reads and writes should not wait for its turn for 5 ms, the default.
     sys.setswitchinterval(0.001)
-    # The server raises the signal that stopped it once more at its end: being stopped is not an error.
-    signal.signal(signal.SIGTERM, lambda signum, frame: None)
     # Matrix products of several processes on all cores at once would only wait for each other.
-    with threadpool_limits(max((os.cpu_count() or 1) // settings.workers, 1)):
-        Server(config).run(sockets=[sock])
+    threadpool_limits(max((os.cpu_count() or 1) // settings.workers, 1))
+    return app(
+        models,
+        token=settings.token,
+        hosts=settings.hosts,
+        allow_origins=settings.allow_origins,
+        limits=_within_files(settings.limits),
+        corpus=settings.corpus,
+    )
 
 
 def _set_aside() -> None:
@@ -168,7 +209,7 @@ def _set_aside() -> None:
     gc.freeze()
 
 
-def _reloading(models: Any) -> Callable[[int, FrameType | None], None]:
+def _reloading(models: Models) -> Callable[[int, FrameType | None], None]:
     """Return a signal's handler that loads the models again in a thread, while the old ones answer."""
     one_at_a_time = threading.Lock()
 
@@ -181,90 +222,6 @@ def _reloading(models: Any) -> Callable[[int, FrameType | None], None]:
         threading.Thread(target=reload, name="densvec-reload", daemon=True).start()
 
     return handle
-
-
-class Supervisor:
-    """Keeps several processes serving: one that dies is replaced, and signals are passed on."""
-
-    def __init__(self, settings: Settings, sock: socket.socket) -> None:
-        self._settings = settings
-        self._socks = shared(sock, settings.workers)
-        # Spawned processes inherit no threads and no locks; what they know, they have from the files.
-        self._context = multiprocessing.get_context("spawn")
-        self._processes: list[BaseProcess] = []
-        self._stopping = threading.Event()
-
-    def run(self, ready: Callable[[], None]) -> None:
-        """Serve until SIGTERM or SIGINT."""
-        handlers = {signal.SIGTERM: self._stop, signal.SIGINT: self._stop}
-        if hasattr(signal, "SIGHUP"):
-            handlers[signal.SIGHUP] = self._pass_on
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        started = [self._context.Event() for _ in range(self._settings.workers)]
-        try:
-            self._processes = [
-                self._start(sock, event) for sock, event in zip(self._socks, started, strict=True)
-            ]
-            if self._wait_for(started):
-                ready()
-            while not self._stopping.wait(0.5):
-                self._replace_dead()
-        finally:
-            for process in self._processes:
-                _send(process, signal.SIGTERM)
-            for process in self._processes:
-                process.join(_GRACE + 5)
-                if process.is_alive():
-                    process.kill()
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _start(self, sock: socket.socket, event: Any = None) -> BaseProcess:
-        process = self._context.Process(target=_work, args=(self._settings, sock, event), daemon=True)
-        process.start()
-        return process
-
-    def _wait_for(self, started: list[Any]) -> bool:
-        """Wait until all processes answer; one that ends before that has said why."""
-        for process, event in zip(self._processes, started, strict=True):
-            while not event.wait(0.1):
-                if self._stopping.is_set():
-                    return False
-                if not process.is_alive():
-                    raise RuntimeError(
-                        f"a worker ended with code {process.exitcode} before it could answer; "
-                        "its own message is above"
-                    )
-        return True
-
-    def _replace_dead(self) -> None:
-        for i, process in enumerate(self._processes):
-            if not process.is_alive() and not self._stopping.is_set():
-                say(
-                    f"densvec serve: worker {process.pid} ended with code {process.exitcode}; another takes its place"
-                )
-                self._processes[i] = self._start(self._socks[i])  # where its connections are waiting
-
-    def _stop(self, signum: int, frame: FrameType | None) -> None:
-        self._stopping.set()
-
-    def _pass_on(self, signum: int, frame: FrameType | None) -> None:
-        for process in self._processes:
-            _send(process, signum)
-
-
-def _send(process: BaseProcess, signum: int) -> None:
-    if process.pid is not None and process.is_alive():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signum)
-
-
-def _work(settings: Settings, sock: socket.socket, event: Any) -> None:
-    """Serve in a spawned process."""
-    route_messages()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):
-        serve(settings, sock, event.set if event is not None else lambda: None)
 
 
 def _end_with_parent() -> None:

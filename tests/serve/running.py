@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 class Service:
     """``densvec serve`` with some arguments, until the end of a `with` block."""
 
-    def __init__(self, *arguments: object) -> None:
+    def __init__(self, *arguments: object, **options: object) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "densvec", "serve", *map(str, arguments), "--port", "0", "--json"],
@@ -27,6 +27,7 @@ class Service:
             stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             text=True,
+            **options,  # type: ignore[call-overload]
         )
         self.errors: list[str] = []
         assert self.process.stdout is not None

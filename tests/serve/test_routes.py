@@ -366,3 +366,16 @@ def test_map(client, wv):
         *(word for word, _ in wv.most_similar("kiwi", topn=9)),
     ]
     assert ask(client, "map", {"words": ["kiwi"], "top": 0})["words"][0]["word"] == "kiwi"
+
+
+def test_halves_of_characters_are_answered_in_utf8():
+    wv = example_densities()
+    wv.add_vectors(["\udcff"], wv[["dog"]])
+    client = TestClient(app(wv))
+    question = json.dumps({"context": "cat \ud800", "word": "dog"}).encode()
+    answer = client.post("/v1/infer", content=question, headers={"content-type": "application/json"})
+    assert answer.status_code == 200
+    assert json.loads(answer.content.decode("utf-8"))["unknown"] == ["\ud800"]
+    page = client.get("/v1/word", params={"word": "dog"})
+    assert page.status_code == 200
+    assert "\udcff" in [each["word"] for each in page.json()["neighbours"]["cosine"]]

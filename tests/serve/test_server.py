@@ -99,7 +99,7 @@ def test_workers_share_the_file_and_are_replaced_when_they_die(model_file):
             assert str(model_file) in Path(f"/proc/{pid}/maps").read_text()
             assert memory_of(pid) > 0
         os.kill(pids[0], signal.SIGKILL)
-        until(lambda: any("another takes its place" in line for line in service.errors))
+        until(lambda: any(f"[{pids[0]}] died" in line for line in service.errors))
         until(lambda: len(_children(service.process.pid)) == 2)
         assert service.ask("/v1/similar", {"positive": "kiwi"})["similar"]
         service.signal(signal.SIGHUP)
@@ -107,6 +107,22 @@ def test_workers_share_the_file_and_are_replaced_when_they_die(model_file):
         assert service.process.wait(60) == 0
     for pid in pids:
         assert not os.path.exists(f"/proc/{pid}") or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
+def test_a_worker_that_cannot_load_its_model_says_so_once(model_file, tmp_path):
+    path = tmp_path / "served.dv"
+    shutil.copy(model_file, path)
+    with Service(path, "--workers", 2) as service:
+        (tmp_path / "bad.dv").write_bytes(path.read_bytes()[:-100])
+        os.replace(tmp_path / "bad.dv", path)
+        os.kill(_children(service.process.pid)[0], signal.SIGKILL)
+        assert service.process.wait(60) == 1
+    assert not any("Traceback" in line for line in service.errors)
+    assert sum("served.dv" in line for line in service.errors) == 1
+    with pytest.raises(RuntimeError, match=r"served\.dv") as caught:
+        Service(path, "--workers", 2)
+    assert "Traceback" not in str(caught.value)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shares connections out")
