@@ -36,7 +36,7 @@ async function knowModel(name) {
 async function show() {
   const mine = ++turn;
   const state = read();
-  const name = state.view in views ? state.view : "sentence";
+  const name = Object.hasOwn(views, state.view) ? state.view : "sentence";
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -91,7 +91,7 @@ document.getElementById("model").addEventListener("change", (event) => {
 });
 
 const stored = localStorage.getItem("densvec-theme");
-setTheme(stored !== null && stored in THEMES ? stored : "auto");
+setTheme(Object.hasOwn(THEMES, stored) ? stored : "auto");
 takeToken();
 window.addEventListener("hashchange", show);
 show();

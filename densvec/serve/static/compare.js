@@ -2,12 +2,11 @@
 
 import { go, wordAddress } from "./address.js";
 import { post } from "./api.js";
-import { figure, h, s, signed } from "./dom.js";
+import { card, facts, figure, h, s, signed } from "./dom.js";
+import { opening } from "./opening.js";
 import { arrow, drawWords, saves, scale, sizeOf } from "./picture.js";
 import { key } from "./sentence.js";
 import { tableCard } from "./table.js";
-
-const EXAMPLE = { a: "the river [[bank]] was flooded by the rain", b: "the [[bank]] raised its interest rates" };
 
 export function build(root) {
   const fields = Object.fromEntries(["a", "b"].map((side) => [side, h("input", { id: `side-${side}`, type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" })]));
@@ -26,7 +25,7 @@ export function build(root) {
     result);
 
   return async function update(params) {
-    const { a, b } = params.a || params.b ? params : EXAMPLE;
+    const { a, b } = params.a || params.b ? params : (await opening()).pair;
     fields.a.value = a ?? "";
     fields.b.value = b ?? "";
     result.replaceChildren();
@@ -41,10 +40,8 @@ export function build(root) {
 
 function side({ word, sentence, generality, entropy }, which) {
   const text = sentence === null ? "out of context" : `“${sentence.replace("[[", "").replace("]]", "")}”`;
-  return h("section", { class: "card" },
-    h("div", { class: "head" }, h("h2", null, h("a", { class: "word", href: wordAddress(word) }, word)), h("span", { class: "quiet" }, which)),
-    h("p", { class: "word" }, text),
-    h("dl", { class: "facts" }, h("dt", null, "Generality"), h("dd", null, figure(generality)), h("dt", null, "Entropy"), h("dd", null, `${figure(entropy)} nats`)));
+  return card(h("a", { class: "word", href: wordAddress(word) }, word), h("span", { class: "quiet" }, which),
+    h("p", { class: "word" }, text), facts([["Generality", figure(generality)], ["Entropy", `${figure(entropy)} nats`]]));
 }
 
 /** Say which entails which, and how surely. */
@@ -58,15 +55,16 @@ function verdict(answer, where) {
   const sure = Math.abs(found.lean);
   const how = sure < 0.1 ? "slightly more than" : sure < 0.25 ? "clearly more than" : "much more than";
   const text = sure < 0.02 ? "Neither entails the other: the two divergences are nearly equal." : `${capital(specific)} entails ${general}, ${how} the other way round.`;
-  return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, title)),
-    h("p", { class: "verdict" }, text),
+  return card(title, null, h("p", { class: "verdict" }, text),
     h("div", { class: "ends" }, h("span", null, `← ${b} entails ${a}`), h("span", null, `${a} entails ${b} →`)),
     h("div", { class: "lean", role: "img", "aria-label": `Lean ${signed(found.lean)} on a scale from −1 to 1` }, h("b", { "--at": `${50 + 50 * found.lean}%` })),
-    h("dl", { class: "facts" },
-      [["KL[first‖second]", found.kl], ["KL[second‖first]", found.reverse_kl]].flatMap(([name, value]) => [h("dt", null, name), h("dd", null, `${figure(value)} nats`)]),
-      h("dt", null, "Lean: difference over sum"), h("dd", null, signed(found.lean, 3)),
-      h("dt", null, "First a kind of the second, 0 to 1"), h("dd", null, figure(found.hypernymy, 3)),
-      h("dt", null, "Second a kind of the first, 0 to 1"), h("dd", null, figure(found.reverse_hypernymy, 3))));
+    facts([
+      ["KL[first‖second]", `${figure(found.kl)} nats`],
+      ["KL[second‖first]", `${figure(found.reverse_kl)} nats`],
+      ["Lean: difference over sum", signed(found.lean, 3)],
+      ["First a kind of the second, 0 to 1", figure(found.hypernymy, 3)],
+      ["Second a kind of the first, 0 to 1", figure(found.reverse_hypernymy, 3)],
+    ]));
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -94,6 +92,6 @@ function picture(answer) {
     { text: same ? `${answer.b.word}, second` : answer.b.word, x: to.x(b.x), y: to.y(b.y), class: "name-posterior" },
     ...(aPrior && same ? [{ text: "prior", x: to.x(aPrior.x), y: to.y(aPrior.y), class: "name-prior" }] : []),
   ]);
-  return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "Where they stand"), saves(svg, () => `${answer.a.word}-${answer.b.word}`)), svg,
+  return card("Where they stand", saves(svg, () => `${answer.a.word}-${answer.b.word}`), svg,
     h("div", null, aPrior || bPrior ? key("prior", "prior") : null, key("posterior", aPrior || bPrior ? "in context" : "prior"), key("other", "neighbours; circles are one standard deviation")));
 }

@@ -29,6 +29,16 @@ export function figure(value, digits = 2) {
   return value.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "−");
 }
 
+/** Return a card: its title, what stands beside it, what it holds. */
+export function card(title, beside, ...content) {
+  return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, title), beside), ...content);
+}
+
+/** Return names and values in two columns. */
+export function facts(rows) {
+  return h("dl", { class: "facts" }, rows.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
+}
+
 export function signed(value, digits = 2) {
   const text = figure(value, digits);
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;

@@ -2,7 +2,7 @@
 
 import { address, go, read, wordAddress } from "./address.js";
 import { post } from "./api.js";
-import { announce, figure, h, s } from "./dom.js";
+import { announce, card, figure, h, s } from "./dom.js";
 import { placeLabels, saves, sizeOf } from "./picture.js";
 import { wordField } from "./suggest.js";
 import { tableCard } from "./table.js";
@@ -29,8 +29,7 @@ export function build(root) {
   const table = h("div", { class: "grid" });
   find.addEventListener("change", () => set({ find: find.value.trim() }));
   root.append(h("h1", null, "A map of words"), form, message,
-    h("section", { class: "card" },
-      h("div", { class: "head" }, h("h2", null, "Words that are used alike stand together"), h("span", { class: "row" }, chart.buttons, saves(chart.svg, () => "map"))),
+    card("Words that are used alike stand together", h("span", { class: "row" }, chart.buttons, saves(chart.svg, () => "map")),
       chart.svg, chart.key), table);
   let drawn = null;
 

@@ -15,7 +15,7 @@ function standalone(svg) {
     for (const name of ["class", "tabindex", "style"]) element.removeAttribute(name);
   });
   const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-  const background = getComputedStyle(document.documentElement).getPropertyValue("--card").trim();
+  const background = getComputedStyle(svg.closest(".card")).backgroundColor;
   copy.prepend(s("rect", { width, height, fill: background }));
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);

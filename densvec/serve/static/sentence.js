@@ -2,11 +2,10 @@
 
 import { go, read } from "./address.js";
 import { post } from "./api.js";
-import { announce, figure, h, s, signed } from "./dom.js";
+import { announce, card, facts as factsOf, figure, h, s } from "./dom.js";
+import { opening } from "./opening.js";
 import { arrow, drawWords, saves, scale, sizeOf } from "./picture.js";
 import { scoreColumns, tableCard } from "./table.js";
-
-const EXAMPLE = "The bank raised its interest rates after the crisis, while the river bank was flooded by the rain.";
 
 export function build(root, facts) {
   const box = h("textarea", { id: "text", rows: 2, maxlength: 10000, spellcheck: "false" });
@@ -24,7 +23,7 @@ export function build(root, facts) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   root.append(h("h1", null, "A word in its sentence"), form, line, hint, result);
-  const parts = resultParts(set);
+  const parts = resultParts(set, facts);
 
   function showLine() {
     const pieces = [];
@@ -53,7 +52,8 @@ export function build(root, facts) {
   }
 
   return async function update(params) {
-    const wanted = params.text ?? EXAMPLE;
+    const first = params.text === undefined ? await opening() : null;
+    const wanted = first?.text ?? params.text;
     if (wanted !== text) {
       const answer = await post("v1/tokens", { text: wanted });
       text = wanted;
@@ -61,7 +61,7 @@ export function build(root, facts) {
       box.value = text;
       showLine();
     }
-    const at = params.at === undefined ? (params.text === undefined ? tokens.findIndex((token) => token.key === "bank") : -1) : Number(params.at);
+    const at = Number(params.at ?? (first ? tokens.findIndex((token) => token.key === first.word) : -1));
     if (!tokens[at]?.key) {
       shade(-1, null);
       result.replaceChildren();
@@ -82,7 +82,7 @@ export function build(root, facts) {
 const shadeOf = (share) => (share === undefined ? 0 : Math.min(0.12 + 0.88 * share, 0.85).toFixed(3));
 
 /** Return the cards below the sentence: the context, the picture, the facts, the tables. */
-function resultParts(set) {
+function resultParts(set, model) {
   const [WIDTH, HEIGHT] = sizeOf(720, 460);
   const chips = h("div", { class: "chips", role: "group", "aria-label": "Words of the context, on or off" });
   const all = h("button", { type: "button", class: "plain", onclick: () => set({ off: null }) }, "all on");
@@ -92,20 +92,18 @@ function resultParts(set) {
   const whole = s("circle", { class: "whole" });
   const posterior = s("circle", { class: "posterior" });
   const svg = s("svg", { class: "picture", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Prior and posterior among their neighbours" }, prior, whole, posterior, layers.words, layers.front);
-  const facts = h("dl", { class: "facts" });
+  const facts = h("div");
   const says = h("p", { class: "verdict" });
   const did = h("div", { class: "inner" });
   const tables = h("div", { class: "grid three" });
   let word = "word";
   let chipsFor = "";
   const element = h("div", { class: "stack" },
-    h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "Its context: switch words off and on"), h("span", { class: "saves" }, all, none)), chips),
+    card("Its context: switch words off and on", h("span", { class: "saves" }, all, none), chips),
     h("div", { class: "grid two" },
-      h("section", { class: "card" },
-        h("div", { class: "head" }, h("h2", null, "Where the context moved it"), saves(svg, () => `${word}-in-context`)),
-        svg,
+      card("Where the context moved it", saves(svg, () => `${word}-in-context`), svg,
         h("div", null, key("prior", "prior"), key("posterior", "posterior"), key("other", "neighbours; circles are one standard deviation"))),
-      h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "What it says")), says, facts, did)),
+      card("What it says", null, says, facts, did)),
     tables);
 
   function showChips(answer, tokens, off, at) {
@@ -159,18 +157,17 @@ function resultParts(set) {
     showChips(answer, tokens, off, at);
     showPicture(answer);
     const { prior: before, posterior: after } = answer.entropy;
+    const width = 100 * (Math.exp((after - before) / model.vector_size) - 1);
+    const moved = answer.shift / answer.picture.prior.r;
     const strongest = [...answer.contributions].sort((a, b) => b.kl - a.kl)[0];
     says.replaceChildren(...(answer.contributions.length
       ? [h("span", { class: "word" }, `“${tokens[strongest.position].text}”`), ` did most: ${figure(100 * strongest.share, 0)} % of what the context words do, left out one by one.`]
       : ["Without context, the posterior is the prior."]));
-    const rows = [
-      ["KL[posterior‖prior]", `${figure(answer.kl)} nats`],
-      ["Shift of the mean", figure(answer.shift)],
-      ["Entropy of the prior", `${figure(before)} nats`],
-      ["Entropy of the posterior", `${figure(after)} nats`],
-      ["Change of entropy", `${signed(after - before)} nats`],
-    ];
-    facts.replaceChildren(...rows.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
+    facts.replaceChildren(factsOf([
+      ["Its mean moved by, in standard deviations of the prior", figure(moved)],
+      ["It became, in every direction", `${figure(Math.abs(width), 0)} % ${width > 0 ? "wider" : "narrower"}`],
+      ["Change in all: KL[posterior‖prior]", `${figure(answer.kl)} nats`],
+    ]));
     const context = answer.contributions.map((each) => ({ word: tokens[each.position].key, kl: each.kl, shift: each.shift, share: each.share }));
     tables.replaceChildren(
       tableCard("Substitutes here", scoreColumns("log p − KL"), answer.substitutes, `${word}-substitutes`),

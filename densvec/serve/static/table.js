@@ -1,7 +1,7 @@
 // Tables that can be saved as CSV.
 
 import { wordAddress } from "./address.js";
-import { figure, h, save } from "./dom.js";
+import { card, figure, h, save } from "./dom.js";
 
 function quoted(value) {
   const text = value === null || value === undefined ? "" : String(value);
@@ -20,8 +20,7 @@ export function tableCard(title, columns, rows, file, note = null) {
   const head = h("tr", null, columns.map((column) => h("th", { scope: "col", class: column.number && "number" }, column.title ?? column.name)));
   const body = rows.map((row) => h("tr", null, columns.map((column) => cell(column, row))));
   const button = h("button", { type: "button", "aria-label": `Save the table “${title}” as CSV`, onclick: () => save(`${file}.csv`, csv(columns, rows), "text/csv") }, "CSV");
-  return h("section", { class: "card" },
-    h("div", { class: "head" }, h("h2", null, title), h("span", { class: "saves" }, button)),
+  return card(title, h("span", { class: "saves" }, button),
     note && h("p", { class: "quiet" }, note),
     rows.length ? h("div", rows.length > 14 ? { class: "scroll", tabindex: 0, role: "region", "aria-label": title } : null, h("table", null, h("thead", null, head), h("tbody", null, body))) : h("p", { class: "quiet" }, "None."));
 }

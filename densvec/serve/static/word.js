@@ -2,7 +2,8 @@
 
 import { address, go, read } from "./address.js";
 import { get } from "./api.js";
-import { figure, h, s, whole } from "./dom.js";
+import { card, facts, figure, h, s, whole } from "./dom.js";
+import { opening } from "./opening.js";
 import { drawWords, saves, scale, sizeOf } from "./picture.js";
 import { key } from "./sentence.js";
 import { wordField } from "./suggest.js";
@@ -23,10 +24,10 @@ export function build(root, facts) {
   root.append(h("h1", null, "A single word"), h("form", { onsubmit: (event) => event.preventDefault() }, field.element), page);
 
   return async function update(params) {
-    const word = params.word ?? (await get("v1/words", { prefix: "bank", topn: 1 })).words[0] ?? (await get("v1/words", { topn: 1 })).words[0];
+    const word = params.word ?? (await opening()).word;
     field.input.value = word;
     const answer = await get("v1/word", { word, topn: 12 });
-    const metric = params.metric in METRICS ? params.metric : facts.metrics.at(Math.min(1, facts.metrics.length - 1));
+    const metric = Object.hasOwn(METRICS, params.metric) ? params.metric : facts.metrics.at(Math.min(1, facts.metrics.length - 1));
     page.replaceChildren(...pageOf(answer, metric, facts));
     if (facts.corpus) showSenses(page.appendChild(h("section", { class: "card", "aria-live": "polite" })), word);
     return word;
@@ -76,7 +77,7 @@ function about(answer) {
   if (answer.prior) {
     rows.push(["Variance of the prior", figure(answer.prior.variance, 3)], ["Entropy of the prior", `${figure(answer.prior.entropy)} nats`], ["Generality (log-determinant)", figure(answer.prior.generality)], ["More general than", `${figure(100 * answer.prior.more_general_than, 0)} % of all words`]);
   }
-  return h("section", { class: "card" }, h("h2", { class: "verdict word" }, answer.word), h("dl", { class: "facts" }, rows.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
+  return h("section", { class: "card" }, h("h2", { class: "verdict word" }, answer.word), facts(rows));
 }
 
 function picture(answer) {
@@ -88,7 +89,7 @@ function picture(answer) {
   const svg = s("svg", { class: "picture", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `The prior of ${answer.word} among its neighbours` },
     s("circle", { class: "prior", cx: to.x(own.x), cy: to.y(own.y), r: own.r * to.factor }), group);
   drawWords(group, others, to, WIDTH, HEIGHT, [{ text: answer.word, x: to.x(own.x), y: to.y(own.y), class: "name-prior" }]);
-  return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "Its prior among its neighbours"), saves(svg, () => `${answer.word}-prior`)), svg, h("div", null, key("prior", "prior"), key("other", "neighbours; circles are one standard deviation")));
+  return card("Its prior among its neighbours", saves(svg, () => `${answer.word}-prior`), svg, h("div", null, key("prior", "prior"), key("other", "neighbours; circles are one standard deviation")));
 }
 
 const ROWS = [-14, 24, -34, 44, -54, 64, -74, -94]; // where names may stand, above and below the line
@@ -117,5 +118,5 @@ function generality(answer) {
     s("line", { class: "axis", x1: 10, x2: width - 10, y1: middle, y2: middle }), marks,
     s("text", { class: "tick", x: 10, y: height - 4 }, `specific (${figure(low, 1)})`),
     s("text", { class: "tick", x: width - 10, y: height - 4, "text-anchor": "end" }, `general (${figure(high, 1)})`));
-  return h("section", { class: "card" }, h("div", { class: "head" }, h("h2", null, "Generality among its neighbours"), saves(svg, () => `${answer.word}-generality`)), svg);
+  return card("Generality among its neighbours", saves(svg, () => `${answer.word}-generality`), svg);
 }
