@@ -1,5 +1,6 @@
 """Every route answers what Python answers."""
 
+import json
 import time
 
 import numpy as np
