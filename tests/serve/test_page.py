@@ -127,12 +127,12 @@ def watched(browser, address, request):
     assert made.faults == []
 
 
-@pytest.mark.parametrize("address", ["", "#/constructor", "#/word", "#/word?metric=constructor", "#/compare"])
-def test_the_page_opens_with_what_its_model_knows(watched, address):
-    page = watched.open(address)
+@pytest.mark.parametrize("where", ["", "#/constructor", "#/word", "#/word?metric=constructor", "#/compare"])
+def test_the_page_opens_with_what_its_model_knows(watched, where):
+    page = watched.open(where)
     assert page.get_by_role("alert").count() == 0
     assert page.locator("svg circle.posterior, svg circle.prior").count() > 0
-    if address in ("", "#/constructor"):
+    if where in ("", "#/constructor"):
         assert page.get_by_role("heading", level=1).inner_text() == "A word in its sentence"
         assert page.locator(".sentence .unknown").count() == 0
         assert page.locator(".chip.centre").inner_text() == "kiwi"
