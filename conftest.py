@@ -41,8 +41,8 @@ OPTIONAL = {
     "tests/test_word2gauss.py": "torch",
     "tests/training": "torch",
     # Tests with gensim as their oracle.
-    "tests/files/test_exchange.py": "gensim",
     "tests/files/test_word2vec.py": "gensim",
+    "tests/integrations/test_exchange.py": "gensim",
     "tests/keyed/test_differential.py": "gensim",
     "tests/keyed/test_gensim_suite.py": "gensim",
     "tests/model/test_front.py": "gensim",

@@ -1,9 +1,13 @@
-"""Checks of single values, each written once: they return the value as densvec keeps it, or say what is wrong."""
+"""Checks of single values, each written once: they return the value as densvec keeps it, or say what is wrong.
+
+`needs` does the same for packages that not everyone has.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,7 @@ __all__ = [
     "check_whole",
     "counted",
     "is_finite",
+    "needs",
     "one_of",
 ]
 
@@ -107,3 +112,20 @@ def counted(number: int, noun: str) -> str:
     ('1 epoch', '2 epochs')
     """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def needs(module: str, extra: str) -> Any:
+    """Import a module, or say how to install it.
+
+    Examples
+    --------
+    >>> needs("no_such_engine", "search")
+    Traceback (most recent call last):
+    ImportError: no_such_engine is not installed: pip install 'densvec[search]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise  # the module is installed, but something that it needs is not
+        raise ImportError(f"{module} is not installed: pip install 'densvec[{extra}]'") from None

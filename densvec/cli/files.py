@@ -70,9 +70,7 @@ def _word2vec_binary(wv: KeyedDensities, path: str, variances: str | None) -> li
 
 
 def _tsv(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    from densvec.files.exchange import save_projector
-
-    return list(save_projector(wv, path))
+    return list(wv.save_projector(path))
 
 
 def _gensim(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
@@ -81,11 +79,9 @@ def _gensim(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
 
 
 def _bsg(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    from densvec.files.exchange import save_bsg
-
     os.makedirs(path, exist_ok=True)
     names = [os.path.join(path, name) for name in _FILES_OF_FOLDERS["bsg"]]
-    save_bsg(wv, *names)
+    wv.save_bsg_format(*names)
     return names
 
 

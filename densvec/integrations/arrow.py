@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from densvec.search.extras import needs
+from densvec.checks import needs
+from densvec.types import PathLike
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-    Keyed = TypeVar("Keyed", bound=KeyedDensities)
 
-__all__ = ["from_arrow", "read_parquet", "to_arrow", "write_parquet"]
+__all__ = ["from_arrow", "load_parquet", "save_parquet", "to_arrow"]
 
 _WINDOW = b"densvec.window"
 _OWN = ("word", "mean", "variance")
@@ -29,7 +29,7 @@ def to_arrow(wv: KeyedDensities) -> Any:
 
     Examples
     --------
-    >>> table = to_arrow(wv)
+    >>> table = wv.to_arrow()
     >>> table.column_names, table.num_rows
     (['word', 'mean', 'variance', 'count'], 4)
     """
@@ -49,12 +49,12 @@ def to_arrow(wv: KeyedDensities) -> Any:
     return pa.table(columns).replace_schema_metadata({_WINDOW: str(wv.window).encode()})
 
 
-def from_arrow(cls: type[Keyed], table: Any) -> Keyed:
-    """Return the words of a table as :func:`to_arrow` makes it; also of one with words and means alone.
+def from_arrow(cls: type[KeyedDensities], table: Any) -> KeyedDensities:
+    """Return the words of a ``pyarrow.Table`` as :meth:`to_arrow` makes it; also of one with words and means alone.
 
     Examples
     --------
-    >>> from_arrow(type(wv), to_arrow(wv))
+    >>> type(wv).from_arrow(wv.to_arrow())
     KeyedDensities<vector_size=2, 4 keys, spherical>
     """
     missing = [name for name in ("word", "mean") if name not in table.column_names]
@@ -83,22 +83,38 @@ def from_arrow(cls: type[Keyed], table: Any) -> Keyed:
     return wv
 
 
-def write_parquet(wv: KeyedDensities, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write the table to a Parquet file; options go to ``pyarrow.parquet.write_table``.
+def save_parquet(wv: KeyedDensities, path: PathLike, **options: Any) -> None:
+    """Write words, means, variances and counts to a Parquet file; it has no encoder.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+    **options
+        For ``pyarrow.parquet.write_table``, such as ``compression="zstd"``.
 
     Examples
     --------
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
-    >>> write_parquet(wv, path)
-    >>> read_parquet(type(wv), path).kl_divergence("dog", "cat")
-    1.0
+    >>> wv.save_parquet(path)
+    >>> type(wv).load_parquet(path).index_to_key
+    ['animal', 'dog', 'cat', 'car']
     """
     needs("pyarrow.parquet", "arrow").write_table(to_arrow(wv), os.fspath(path), **options)
 
 
-def read_parquet(cls: type[Keyed], path: str | os.PathLike[str]) -> Keyed:
-    """Return the words of a Parquet file."""
+def load_parquet(cls: type[KeyedDensities], path: PathLike) -> KeyedDensities:
+    """Load what :meth:`save_parquet` wrote.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
+    >>> wv.save_parquet(path)
+    >>> type(wv).load_parquet(path)
+    KeyedDensities<vector_size=2, 4 keys, spherical>
+    """
     return from_arrow(cls, needs("pyarrow.parquet", "arrow").read_table(os.fspath(path)))
 
 

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from densvec._version import __version__
+from densvec.checks import needs
 from densvec.files.atomic import atomic_write
 from densvec.files.persistence import DensvecFileError
-from densvec.search.extras import needs
+from densvec.types import PathLike
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -29,15 +30,13 @@ WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
 
-def save_pretrained(
-    wv: KeyedDensities, folder: str | os.PathLike[str], *, card: Mapping[str, Any] | None = None
-) -> None:
-    """Write weights, configuration and model card to a folder; an existing card is left alone.
+def save_pretrained(wv: KeyedDensities, folder: PathLike, *, card: Mapping[str, Any] | None = None) -> None:
+    """Write a folder in the layout of the Hugging Face hub: weights, configuration and model card.
+
+    A card that is there already is left alone.
 
     Parameters
     ----------
-    wv : KeyedDensities
-        The words.
     folder : str or PathLike
         Where to write; created if necessary.
     card : mapping, optional
@@ -47,9 +46,11 @@ def save_pretrained(
     --------
     >>> import os, tempfile
     >>> folder = os.path.join(tempfile.mkdtemp(), "kiwi")
-    >>> save_pretrained(wv, folder, card={"language": "en"})
+    >>> wv.save_pretrained(folder, card={"language": "en"})
     >>> sorted(os.listdir(folder))
     ['README.md', 'config.json', 'model.safetensors']
+    >>> type(wv).from_pretrained(folder)
+    KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
     """
     os.makedirs(folder, exist_ok=True)
     wv.save(os.path.join(folder, WEIGHTS))
@@ -63,20 +64,25 @@ def save_pretrained(
 
 
 def from_pretrained(
-    cls: type[KeyedDensities], name: str | os.PathLike[str], *, mmap: str | None = None, **options: Any
+    cls: type[KeyedDensities], /, name: PathLike, *, mmap: str | None = None, **options: Any
 ) -> KeyedDensities:
-    """Load a folder that :func:`save_pretrained` wrote, or one of that kind from the hub.
+    """Load a folder that :meth:`save_pretrained` wrote, from disk or from the Hugging Face hub.
 
     Parameters
     ----------
-    cls : type
-        `KeyedDensities` or a subclass.
     name : str or PathLike
-        A folder; or the name of a repository on the hub, if there is no such folder.
+        A folder, for which the network is never touched; or a name such as ``"user/model"``, if there is no such
+        folder.
     mmap : {None, "r", "c"}, optional
-        As in :meth:`KeyedDensities.load <densvec.KeyedDensities.load>`.
+        As in :meth:`load`.
     **options
-        Passed to ``huggingface_hub.snapshot_download``: ``revision``, ``token``, ``cache_dir``, ``local_files_only``.
+        For ``huggingface_hub.snapshot_download``: ``revision``, ``token``, ``cache_dir``, ``local_files_only``.
+
+    Examples
+    --------
+    >>> type(wv).from_pretrained("./no/such/folder")
+    Traceback (most recent call last):
+    FileNotFoundError: there is no folder './no/such/folder'
     """
     folder = os.fspath(name)
     if not os.path.isdir(folder):

@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec._version import __version__
+from densvec.checks import needs
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.files.atomic import atomic_write
 from densvec.questions.inference import keep_of
 from densvec.reading import MOST_NARROWING
-from densvec.search.extras import needs
+from densvec.types import PathLike
 
 if TYPE_CHECKING:
     from densvec.encoder import Encoder
@@ -48,15 +49,11 @@ _KNOWN_PARTS = {
 }
 
 
-def export_onnx(
-    wv: KeyedDensities, path: str | os.PathLike[str], *, words: str | os.PathLike[str] | None = None
-) -> None:
-    """Write encoder and priors as an ONNX graph.
+def export_onnx(wv: KeyedDensities, path: PathLike, *, words: PathLike | None = None) -> None:
+    """Write encoder and priors as an ONNX graph, for posteriors in any language; see :mod:`densvec.integrations.onnx`.
 
     Parameters
     ----------
-    wv : KeyedDensities
-        Words and their encoder.
     path : str or PathLike
         The file; weights of more than 1.5 GB go to a second one with ``.data`` at the end of its name.
     words : str or PathLike, optional
@@ -66,7 +63,7 @@ def export_onnx(
     --------
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "posterior.onnx")
-    >>> export_onnx(wv, path)
+    >>> wv.export_onnx(path)
     >>> import onnxruntime
     >>> session = onnxruntime.InferenceSession(path)
     >>> context = np.array([[wv.get_index("cat"), wv.get_index("animal"), -1]])

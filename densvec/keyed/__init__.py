@@ -2,7 +2,7 @@
 
 The class itself holds the words and their tables. What can be asked of them are functions of
 :mod:`densvec.questions`, bound as methods; `search` and `similarities` are gensim's questions, `growth` changes which
-words there are, `saving` and `ecosystem` exchange them with files and other packages.
+words there are, `saving` is the model file; :mod:`densvec.integrations` exchanges words with other programs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
 from densvec.files.lifecycle import Lifecycle
 from densvec.gaussian import Gaussian
-from densvec.keyed import ecosystem, evaluation, growth, retired, saving, search, similarities
+from densvec.integrations import arrow, exchange, hub, onnx
+from densvec.keyed import evaluation, growth, retired, saving, search, similarities
 from densvec.questions.hypernymy import HypernymyScale
 from densvec.questions.lookup import (
     KEY_TYPES,
@@ -648,27 +649,27 @@ class KeyedDensities(Lifecycle):
 
     save = saving.save
     load = classmethod(saving.load)
-    load_word2vec_format = classmethod(saving.load_word2vec_format)
-    save_word2vec_format = saving.save_word2vec_format
-    intersect_word2vec_format = saving.intersect_word2vec_format
-    load_bsg_format = classmethod(saving.load_bsg_format)
-    save_bsg_format = saving.save_bsg_format
-    to_gensim = saving.to_gensim
-    from_gensim = classmethod(saving.from_gensim)
-    save_projector = saving.save_projector
-    to_dataframe = saving.to_dataframe
+    load_word2vec_format = classmethod(exchange.load_word2vec_format)
+    save_word2vec_format = exchange.save_word2vec_format
+    intersect_word2vec_format = exchange.intersect_word2vec_format
+    load_bsg_format = classmethod(exchange.load_bsg_format)
+    save_bsg_format = exchange.save_bsg_format
+    to_gensim = exchange.to_gensim
+    from_gensim = classmethod(exchange.from_gensim)
+    save_projector = exchange.save_projector
+    to_dataframe = exchange.to_dataframe
     _tensors = saving.tensors_of
     _header = saving.header_of
     _restore = classmethod(saving.restored)
 
-    to_spacy = ecosystem.to_spacy
-    save_pretrained = ecosystem.save_pretrained
-    from_pretrained = classmethod(ecosystem.from_pretrained)
-    to_arrow = ecosystem.to_arrow
-    from_arrow = classmethod(ecosystem.from_arrow)
-    save_parquet = ecosystem.save_parquet
-    load_parquet = classmethod(ecosystem.load_parquet)
-    export_onnx = ecosystem.export_onnx
+    to_spacy = exchange.to_spacy
+    save_pretrained = hub.save_pretrained
+    from_pretrained = classmethod(hub.from_pretrained)
+    to_arrow = arrow.to_arrow
+    from_arrow = classmethod(arrow.from_arrow)
+    save_parquet = arrow.save_parquet
+    load_parquet = classmethod(arrow.load_parquet)
+    export_onnx = onnx.export_onnx
 
     # What code written for older versions of gensim calls
 

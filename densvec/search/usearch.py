@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from densvec.search.extras import needs
+from densvec.checks import needs
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
 

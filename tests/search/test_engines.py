@@ -179,7 +179,7 @@ def test_an_index_of_another_kind_is_refused(faiss_index, tmp_path):
 
 
 def test_a_missing_engine_says_how_to_get_it():
-    from densvec.search.extras import needs
+    from densvec.checks import needs
 
     with pytest.raises(ImportError, match=r"densvec\[search\]"):
         needs("no_such_engine.index", "search")

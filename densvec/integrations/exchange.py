@@ -1,0 +1,446 @@
+"""Words and densities in files of other programs: word2vec, the original BSG, gensim, the TSV projector, pandas, spaCy.
+
+The functions are methods of :class:`~densvec.keyed.KeyedDensities`, where they take its words or return one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from densvec.files import word2vec
+from densvec.files.streams import local_path, open_for_writing
+from densvec.files.word2vec import Options
+from densvec.types import Floats, PathLike
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
+
+__all__ = [
+    "from_gensim",
+    "intersect_word2vec_format",
+    "load_bsg_format",
+    "load_word2vec_format",
+    "save_bsg_format",
+    "save_projector",
+    "save_word2vec_format",
+    "to_dataframe",
+    "to_gensim",
+    "to_spacy",
+]
+
+logger = logging.getLogger(__name__)
+
+
+def load_word2vec_format(
+    cls: type[KeyedDensities],
+    fname: PathLike,
+    fvocab: PathLike | None = None,
+    binary: bool = False,
+    encoding: str = "utf8",
+    unicode_errors: str = "strict",
+    limit: int | None = None,
+    datatype: npt.DTypeLike = np.float32,
+    no_header: bool = False,
+    *,
+    variances: PathLike | None = None,
+) -> KeyedDensities:
+    """Load means in the word2vec format, text or binary.
+
+    Parameters
+    ----------
+    fname : str or PathLike
+        The file; also compressed (.gz, .bz2, .xz) or remote.
+    fvocab : str or PathLike, optional
+        A file with the words' counts.
+    binary : bool, optional
+        Whether the file is binary.
+    encoding, unicode_errors : str, optional
+        How words are decoded, as in ``bytes.decode``.
+    limit : int, optional
+        The most vectors to read.
+    datatype : dtype, optional
+        Type of the vectors in memory.
+    no_header : bool, optional
+        Whether the file starts with a vector rather than a header, as GloVe's text files do.
+    variances : str or PathLike, optional
+        A file of the same kind with each word's variance, one number (spherical) or D (diagonal). Without
+        it only the means are known: cosine answers work, questions about densities do not.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged; the message names the file and the line.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> means, variances = os.path.join(folder, "means.txt"), os.path.join(folder, "variances.txt")
+    >>> wv.save_word2vec_format(means, variances=variances)
+    >>> type(wv).load_word2vec_format(means, variances=variances)
+    KeyedDensities<vector_size=2, 4 keys, spherical>
+    """
+    options = Options(binary, encoding, unicode_errors, limit, datatype, no_header)
+    words, means = word2vec.read(fname, options)
+    counts = None
+    if fvocab is not None:
+        known = word2vec.read_counts(fvocab, options.encoding, options.errors)
+        missing = [word for word in words if word not in known]
+        if missing:
+            logger.warning(
+                "%s has no counts for %d words, such as %r: taken as 0", fvocab, len(missing), missing[0]
+            )
+        counts = np.array([known.get(word, 0) for word in words], dtype=np.int64)
+    log_variances = None
+    if variances is not None:
+        log_variances = _read_log_variances(variances, words, means.shape[1], options)
+    attributes = None if counts is None else {"count": counts}
+    return cls.from_arrays(words, means, log_variances=log_variances, attributes=attributes)
+
+
+def save_word2vec_format(
+    wv: KeyedDensities,
+    fname: PathLike,
+    fvocab: PathLike | None = None,
+    binary: bool = False,
+    total_vec: int | None = None,
+    write_header: bool = True,
+    prefix: str = "",
+    append: bool = False,
+    sort_attr: str = "count",
+    *,
+    variances: PathLike | None = None,
+) -> None:
+    """Save the means in the word2vec format, text or binary.
+
+    Parameters
+    ----------
+    fname : str or PathLike
+        The file to write.
+    fvocab : str or PathLike, optional
+        Where to write the words' counts.
+    binary : bool, optional
+        Whether to write a binary file.
+    total_vec : int, optional
+        The count that the header states, if more vectors are to be appended.
+    write_header : bool, optional
+        Whether to write the header.
+    prefix : str, optional
+        What to put in front of each word.
+    append : bool, optional
+        Whether to append to the file.
+    sort_attr : str, optional
+        The attribute to sort by, in descending order.
+    variances : str or PathLike, optional
+        Where to write the variances, in the same format.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "means.txt")
+    >>> wv.save_word2vec_format(path)
+    >>> print(open(path).read().splitlines()[:2])
+    ['4 2', 'animal 1.0 1.0']
+    """
+    rows = list(wv.key_to_index.values())
+    if sort_attr in wv.expandos:
+        attribute = wv.expandos[sort_attr]
+        rows.sort(key=lambda row: -attribute[row])
+    elif fvocab is not None:
+        raise ValueError(
+            f"the keys have no attribute {sort_attr!r} to store in {os.fspath(fvocab)}: set it first"
+        )
+    else:
+        logger.warning(
+            "the keys have no attribute %r to sort by: they are stored in their own order", sort_attr
+        )
+    words = [wv.index_to_key[row] for row in rows]
+    if fvocab is not None:
+        word2vec.write_counts(fvocab, words, (wv.expandos[sort_attr][row] for row in rows), prefix)
+    header = None if not write_header else -1 if total_vec is None else total_vec
+    word2vec.write(fname, words, wv.vectors[rows], binary=binary, header=header, prefix=prefix, append=append)
+    if variances is not None:
+        table = wv.get_variance(rows)
+        word2vec.write(variances, words, table, binary=binary, header=header, prefix=prefix, append=append)
+
+
+def intersect_word2vec_format(
+    wv: KeyedDensities,
+    fname: PathLike,
+    lockf: float = 0.0,
+    binary: bool = False,
+    encoding: str = "utf8",
+    unicode_errors: str = "strict",
+) -> None:
+    r"""Replace the means of known words by those in a file of the word2vec format.
+
+    Parameters
+    ----------
+    fname : str or PathLike
+        The file.
+    lockf : float, optional
+        Accepted for compatibility with gensim: later training changes these means like all others.
+    binary : bool, optional
+        Whether the file is binary.
+    encoding, unicode_errors : str, optional
+        How words are decoded.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "means.txt")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("2 2\ndog 9 9\nunicorn 1 1\n")
+    >>> wv.intersect_word2vec_format(path)
+    >>> wv["dog"], "unicorn" in wv
+    (array([9., 9.], dtype=float32), False)
+    """
+    options = Options(binary, encoding, unicode_errors, dtype=wv.vectors.dtype)
+    overlap = 0
+    for words, vectors in word2vec.read_blocks(fname, options):
+        if vectors.shape[1] != wv.vector_size:
+            raise ValueError(
+                f"{local_path(fname)} has vectors of size {vectors.shape[1]}, not {wv.vector_size}"
+            )
+        shared = [(i, wv.key_to_index[word]) for i, word in enumerate(words) if word in wv.key_to_index]
+        if shared:
+            here, there = zip(*shared, strict=True)
+            wv.vectors[list(there)] = vectors[list(here)]
+            overlap += len(shared)
+    wv.norms = None
+    logger.info("took %d vectors from %s", overlap, fname)
+    wv.add_lifecycle_event("intersect_word2vec_format", msg=f"{overlap} vectors from {os.fspath(fname)}")
+
+
+def load_bsg_format(
+    cls: type[KeyedDensities], mu: PathLike, sigma: PathLike, *, no_header: bool = True
+) -> KeyedDensities:
+    """Load the two text files of the original BSG release.
+
+    Parameters
+    ----------
+    mu : str or PathLike
+        ``mu.vectors``: a word and its mean on each line.
+    sigma : str or PathLike
+        ``sigma.vectors``: a word and its variance (despite the name), one number or D.
+    no_header : bool, optional
+        Whether the files have no first line with their sizes.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> mu, sigma = os.path.join(folder, "mu.vectors"), os.path.join(folder, "sigma.vectors")
+    >>> wv.save_bsg_format(mu, sigma)
+    >>> type(wv).load_bsg_format(mu, sigma).get_variance("animal").round(2)
+    array([4.], dtype=float32)
+    """
+    options = Options(no_header=no_header)
+    words, means = word2vec.read(mu, options)
+    log_variances = _read_log_variances(sigma, words, means.shape[1], options)
+    return cls.from_arrays(words, means, log_variances=log_variances)
+
+
+def save_bsg_format(wv: KeyedDensities, mu: PathLike, sigma: PathLike) -> None:
+    """Save means and variances as the two text files of the original BSG release.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> wv.save_bsg_format(os.path.join(folder, "mu.vectors"), os.path.join(folder, "sigma.vectors"))
+    >>> sorted(os.listdir(folder))
+    ['mu.vectors', 'sigma.vectors']
+    """
+    variances = wv.variances
+    word2vec.write(mu, wv.index_to_key, wv.vectors, header=None)
+    word2vec.write(sigma, wv.index_to_key, variances, header=None)
+
+
+def to_gensim(wv: KeyedDensities) -> Any:
+    """Return a gensim ``KeyedVectors`` with the means, counts and other attributes.
+
+    Examples
+    --------
+    >>> wv.to_gensim().most_similar("dog", topn=1)
+    [('animal', 0.948...)]
+    """
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError as error:
+        raise ImportError("to_gensim needs gensim: pip install gensim") from error
+    keyed = KeyedVectors(wv.vector_size, dtype=wv.vectors.dtype)
+    keyed.index_to_key = list(wv.index_to_key)
+    keyed.key_to_index = dict(wv.key_to_index)
+    keyed.next_index = len(keyed.index_to_key)
+    keyed.vectors = wv.vectors.copy()
+    keyed.expandos = {attr: values.copy() for attr, values in wv.expandos.items()}
+    return keyed
+
+
+def from_gensim(
+    cls: type[KeyedDensities], keyed_vectors: Any, variances: npt.ArrayLike | None = None
+) -> KeyedDensities:
+    """Return the vectors and attributes of a gensim ``KeyedVectors``, or of a model that has one.
+
+    Parameters
+    ----------
+    keyed_vectors : gensim.models.KeyedVectors or a model
+        What to copy.
+    variances : float or array_like, shape (V, 1) or (V, D), optional
+        Variances, if there are any to give.
+
+    Examples
+    --------
+    >>> type(wv).from_gensim(wv.to_gensim())
+    KeyedDensities<vector_size=2, 4 keys, means only>
+    """
+    keyed = getattr(keyed_vectors, "wv", keyed_vectors)
+    means = np.array(keyed.vectors)
+    log_variances = None
+    if variances is not None:
+        table = np.asarray(variances, dtype=means.dtype)
+        if table.ndim == 0:
+            table = np.broadcast_to(table, (len(means), 1))
+        if table.shape not in {(len(means), 1), means.shape}:
+            raise ValueError(
+                f"variances have shape {table.shape}; {len(means)} vectors of size {means.shape[1]} need "
+                f"{(len(means), 1)} or {means.shape}"
+            )
+        log_variances = _logarithms(table, keyed.index_to_key, "variances")
+    attributes = {attr: np.array(values) for attr, values in keyed.expandos.items()}
+    return cls.from_arrays(keyed.index_to_key, means, log_variances=log_variances, attributes=attributes)
+
+
+def save_projector(wv: KeyedDensities, directory: PathLike) -> tuple[str, str]:
+    r"""Write two TSV files for the TensorFlow embedding projector, with frequency and generality.
+
+    Returns
+    -------
+    tuple of str
+        The paths of ``vectors.tsv`` and ``metadata.tsv``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> vectors, metadata = wv.save_projector(tempfile.mkdtemp())
+    >>> print(open(metadata).read().splitlines()[:2])
+    ['word\tfrequency\tgenerality', 'animal\t400\t2.77259']
+    """
+    folder = Path(local_path(directory))
+    folder.mkdir(parents=True, exist_ok=True)
+    vectors, metadata = folder / "vectors.tsv", folder / "metadata.tsv"
+    with open_for_writing(vectors) as file:
+        for row in wv.vectors:
+            file.write(("\t".join(map(str, row)) + "\n").encode())
+    columns: dict[str, Any] = {"word": [_one_line(key) for key in wv.index_to_key]}
+    if "count" in wv.expandos:
+        columns["frequency"] = wv.expandos["count"]
+    if wv.log_variances is not None:
+        columns["generality"] = [f"{value:.6g}" for value in wv.generality(range(len(wv)))]
+    with open_for_writing(metadata) as file:
+        if len(columns) > 1:  # the projector takes the first line of a single column for a word
+            file.write(("\t".join(columns) + "\n").encode())
+        for values in zip(*columns.values(), strict=True):
+            file.write(("\t".join(map(str, values)) + "\n").encode())
+    return str(vectors), str(metadata)
+
+
+def to_dataframe(wv: KeyedDensities) -> Any:
+    """Return a pandas ``DataFrame`` with a row for each word: attributes, generality, mean and variance.
+
+    Examples
+    --------
+    >>> wv.to_dataframe().round(2)
+            count  generality  mean_0  mean_1  variance
+    word
+    animal    400        2.77     1.0     1.0       4.0
+    dog       300        0.00     2.0     1.0       1.0
+    cat       200        0.00     1.0     2.0       1.0
+    car       100        0.00    -3.0     0.0       1.0
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("to_dataframe needs pandas: pip install pandas") from error
+    index = pd.Index(wv.index_to_key, name="word")
+    parts = [pd.DataFrame(dict(wv.expandos), index=index)]
+    if wv.log_variances is not None:
+        parts.append(pd.DataFrame({"generality": wv.generality(range(len(wv)))}, index=index))
+    parts.append(pd.DataFrame(wv.vectors, index=index, columns=_names("mean", wv.vector_size)))
+    if wv.log_variances is not None:
+        variances = wv.variances
+        names = ["variance"] if variances.shape[1] == 1 else _names("variance", wv.vector_size)
+        parts.append(pd.DataFrame(variances, index=index, columns=names))
+    return pd.concat(parts, axis=1)
+
+
+def to_spacy(wv: KeyedDensities, nlp: Any, *, component: bool = True, lowercase: bool = False) -> Any:
+    """Fill the vocabulary of a spaCy pipeline with the means; tokens get the posteriors of their words.
+
+    See :func:`densvec.spacy.to_spacy`.
+
+    Parameters
+    ----------
+    nlp : spacy.Language
+        The pipeline; it is changed, and returned.
+    component : bool, optional
+        Whether to add the component that sets ``token._.density`` and ``doc._.densities``.
+    lowercase : bool, optional
+        Whether the component looks words up in lower case.
+
+    Examples
+    --------
+    >>> import spacy  # doctest: +SKIP
+    >>> nlp = wv.to_spacy(spacy.blank("en"))  # doctest: +SKIP
+    >>> nlp("dog and cat")[0]._.density.mean.shape  # doctest: +SKIP
+    (2,)
+    """
+    from densvec.spacy import to_spacy
+
+    return to_spacy(wv, nlp, component=component, lowercase=lowercase)
+
+
+def _names(name: str, count: int) -> list[str]:
+    return [f"{name}_{i}" for i in range(count)]
+
+
+def _one_line(key: Any) -> str:
+    return " ".join(str(key).split())
+
+
+def _read_log_variances(path: PathLike, words: Sequence[str], dimension: int, options: Options) -> Floats:
+    """Return the logarithms of the variances in a file, in the order of `words`."""
+    limitless = Options(
+        options.binary, options.encoding, options.errors, None, options.dtype, options.no_header
+    )
+    theirs, variances = word2vec.read(path, limitless)
+    if variances.shape[1] not in (1, dimension):
+        raise ValueError(
+            f"{local_path(path)} has {variances.shape[1]} variances for each word; expected 1 (spherical) or "
+            f"{dimension} (diagonal)"
+        )
+    rows = {word: i for i, word in enumerate(theirs)}
+    missing = [word for word in words if word not in rows]
+    if missing:
+        raise ValueError(
+            f"{local_path(path)} has no variance for {len(missing)} words, such as {missing[0]!r}"
+        )
+    return _logarithms(variances[[rows[word] for word in words]], words, local_path(path))
+
+
+def _logarithms(variances: Floats, words: Sequence[Any], name: str) -> Floats:
+    bad = np.flatnonzero(~((variances > 0) & np.isfinite(variances)).all(axis=1))
+    if len(bad):
+        value = variances[bad[0]]
+        raise ValueError(
+            f"{name}: the variance of {words[bad[0]]!r} is {value}; it must be positive and finite"
+        )
+    return np.log(variances, dtype=variances.dtype)
