@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from densvec.types import Floats
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-__all__ = ["COLOURS", "GREY", "INK", "blank_axes", "dark", "fit_view", "new_axes", "open_frame"]
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "INK",
+    "blank_axes",
+    "dark",
+    "draw_arrow",
+    "fit_view",
+    "new_axes",
+    "open_frame",
+]
 
 COLOURS = (
     "#0072B2",
@@ -60,6 +71,12 @@ def fit_view(ax: Axes) -> None:
     """Show all that has been drawn, with a margin."""
     ax.autoscale_view()
     ax.margins(0.06)
+
+
+def draw_arrow(ax: Axes, start: Floats, end: Floats, colour: str) -> None:
+    """Draw an arrow between two points."""
+    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 3, "shrinkB": 0}
+    ax.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops=style)
 
 
 def dark(colour: str) -> Any:

@@ -1,25 +1,27 @@
-"""Labels in pictures, put where they do not cover each other."""
+"""Labels in pictures, put where they do not cover each other, in fonts that have their characters."""
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from densvec.plot.fonts import families_for
 from densvec.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Label", "place_labels"]
+__all__ = ["Label", "families_for", "place_labels"]
 
 # Where a label may go: directions from its point, the best first, at distances in points (1/72 inch).
-_DIRECTIONS = [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)]
-_DISTANCES = (5, 9, 14, 20, 28, 38, 50)
+_DIRECTIONS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)])
+_DISTANCES = np.array([5, 9, 14, 20, 28, 38, 50])
+_PREFERENCES = (0.08 * _DISTANCES[:, None] + 0.02 * np.arange(len(_DIRECTIONS))).ravel()
 _SWEEPS = 4  # how often each label may be moved to a better place
 _LEADER_FROM = 14  # from this distance on, a thin line joins a label to its point
 
@@ -60,17 +62,19 @@ def place_labels(ax: Axes, labels: Sequence[Label], avoid: npt.ArrayLike = ()) -
     middles = np.concatenate([anchors, ax.transData.transform(more)]) if len(more) else anchors
     points = np.concatenate([middles - 3 * pixels, middles + 3 * pixels], axis=1)  # (n, 4): x0, y0, x1, y1
     boxes = np.full((len(labels), 4), np.nan)
-    places: list[_Place] = []
+    places = np.zeros(len(labels), dtype=int)
     for sweep in range(_SWEEPS):
         for i in range(len(labels)):
+            tried = np.tile(anchors[i] + _offsets(sizes[i], pixels), 2)
+            tried += np.concatenate([-sizes[i], sizes[i]]) / 2  # a box for each place
             taken = np.delete(boxes, i, axis=0) if sweep else boxes[:i]
-            place = _best_place(anchors[i], sizes[i], pixels, frame, taken, np.delete(points, i, axis=0))
-            boxes[i] = place.box
-            places[i : i + 1] = [place]
-    for annotation, label, place in zip(annotations, labels, places, strict=True):
-        annotation.set_position(tuple(place.offset / pixels))
-        if place.distance >= _LEADER_FROM:
-            _draw_leader(ax, label, place.offset / pixels)
+            places[i] = _cheapest(tried, frame, taken, np.delete(points, i, axis=0))
+            boxes[i] = tried[places[i]]
+    for annotation, label, size, place in zip(annotations, labels, sizes, places, strict=True):
+        offset = _offsets(size, pixels)[place] / pixels
+        annotation.set_position(tuple(offset))
+        if _DISTANCES[place // len(_DIRECTIONS)] >= _LEADER_FROM:
+            _draw_leader(ax, label, offset)
     return annotations
 
 
@@ -103,44 +107,74 @@ def _draw_leader(ax: Axes, label: Label, offset: Floats) -> None:
     ax.annotate("", (label.x, label.y), tuple(offset), textcoords="offset points", arrowprops=style)
 
 
-class _Place(NamedTuple):
-    """The offset of a label's centre from its point and its box, both in pixels, and its distance in points."""
-
-    offset: Floats
-    box: Floats
-    distance: float
+def _offsets(size: Floats, pixels: float) -> Floats:
+    """Return where the middle of a label may be, seen from its point: in pixels, (places, 2)."""
+    offsets: Floats = _DISTANCES[:, None, None] * pixels * _DIRECTIONS + np.sign(_DIRECTIONS) * size / 2
+    return offsets.reshape(-1, 2)
 
 
-def _best_place(
-    anchor: Floats, size: Floats, pixels: float, frame: Floats, taken: Floats, points: Floats
-) -> _Place:
-    """Return the place that costs least."""
-    least, best = np.inf, None
-    area = float(size[0] * size[1])
-    for distance in _DISTANCES:
-        for preference, (dx, dy) in enumerate(_DIRECTIONS):
-            direction = np.array([dx, dy])
-            offset = direction * (distance * pixels) + np.sign(direction) * size / 2
-            box = np.concatenate([anchor + offset - size / 2, anchor + offset + size / 2])
-            outside = area - _overlaps(box, frame[None])[0]
-            cost = (
-                20 * _overlaps(box, taken).sum() / area
-                + 5 * (_overlaps(box, points) > 0).sum()
-                + 30 * outside / area
-                + 0.08 * distance
-                + 0.02 * preference
-            )
-            if cost < least:
-                least, best = cost, _Place(offset, box, distance)
-    assert best is not None
-    return best
+def _cheapest(tried: Floats, frame: Floats, taken: Floats, points: Floats) -> int:
+    """Return which box costs least: by what it covers, how much of it is outside the frame, and how far it is."""
+    area = float(np.prod(tried[0, 2:] - tried[0, :2]))
+    covered = _overlaps(tried, taken).sum(axis=1) / area
+    hidden = (_overlaps(tried, points) > 0).sum(axis=1)
+    outside = 1 - _overlaps(tried, frame[None])[:, 0] / area
+    return int(np.argmin(20 * covered + 5 * hidden + 30 * outside + _PREFERENCES))
 
 
-def _overlaps(box: Floats, others: Floats) -> Floats:
-    """Return the areas that a box shares with others, each x0, y0, x1, y1."""
-    if not len(others):
-        return np.zeros(0)
-    width = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
-    height = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
-    areas: Floats = np.maximum(width, 0) * np.maximum(height, 0)
+def _overlaps(boxes: Floats, others: Floats) -> Floats:
+    """Return the areas, (n, m), that boxes share with others, each x0, y0, x1, y1."""
+    upper = np.minimum(boxes[:, None, 2:], others[:, 2:])
+    lower = np.maximum(boxes[:, None, :2], others[:, :2])
+    areas: Floats = np.maximum(upper - lower, 0).prod(axis=2)
     return areas
+
+
+def families_for(text: str) -> list[str]:
+    """Return the font families to write a text with: matplotlib's own, and one that has what that lacks.
+
+    If no installed font has all characters, a warning says what to install, and boxes are drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> families_for("kiwi") == matplotlib.rcParams["font.family"]
+    True
+    """
+    import matplotlib as mpl
+
+    own = list(mpl.rcParams["font.family"])
+    missing = frozenset(character for character in text if ord(character) > 0x24F and not character.isspace())
+    return own if not missing else [*own, *_families_with(missing, tuple(own))]
+
+
+@functools.lru_cache(maxsize=1024)
+def _families_with(characters: frozenset[str], own: tuple[str, ...]) -> list[str]:
+    """Return the name of a family that has these characters; none if the usual ones do, or if there is none."""
+    from matplotlib import font_manager
+
+    if characters <= _characters_of(font_manager.findfont(font_manager.FontProperties(family=list(own)))):
+        return []
+    for font in sorted(
+        font_manager.fontManager.ttflist, key=lambda font: ("Noto" not in font.name, font.name)
+    ):
+        is_plain = font.weight == 400 and font.style == "normal" and "LastResort" not in font.fname
+        if is_plain and characters <= _characters_of(font.fname):
+            return [font.name]
+    warnings.warn(
+        f"no font on this machine has {''.join(sorted(characters))[:20]!r}: install one (Debian: apt install "
+        "fonts-noto-cjk fonts-noto-core), delete matplotlib's font cache, and draw again",
+        UserWarning,
+        stacklevel=2,
+    )
+    return []
+
+
+@functools.lru_cache(maxsize=512)
+def _characters_of(path: str) -> frozenset[str]:
+    from matplotlib import ft2font
+
+    try:
+        return frozenset(map(chr, ft2font.FT2Font(path).get_charmap()))
+    except (OSError, RuntimeError):  # a damaged font
+        return frozenset()

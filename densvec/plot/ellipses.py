@@ -1,4 +1,4 @@
-"""The plane of a picture, and densities as ellipses in it."""
+"""The plane of a picture, densities as ellipses in it, and how large these are drawn."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-__all__ = ["Plane", "draw_ellipse"]
+__all__ = ["RADII", "Plane", "are_exaggerated", "draw_ellipse", "note_radii"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,10 @@ class Plane:
         """
         points = np.asarray(means, dtype=np.float64)
         origin = points.mean(axis=0)
-        axes = np.linalg.svd(points - origin)[2]  # (D, D), the most important first
-        axes = axes[:2] if len(axes) > 1 else np.concatenate([axes, [[0.0]]])
+        axes = np.linalg.svd(points - origin, full_matrices=len(points) < 2)[2][
+            :2
+        ]  # the most important first
+        axes = np.pad(axes, ((0, 2 - len(axes)), (0, 0)))  # words of one dimension
         # Which way an axis points is arbitrary: the first point goes to the lower left, so pictures repeat.
         signs = np.where(axes @ (points[0] - origin) > 0, -1.0, 1.0)
         return cls(origin, (axes * signs[:, None]).T)
@@ -81,3 +82,21 @@ def draw_ellipse(
     )
     ax.add_patch(ellipse)
     return ellipse
+
+
+RADII = ("auto", "true", "scaled")
+"""What the functions that draw ellipses take as ``radii``."""
+
+_VISIBLE = 0.2  # log-variances of one dimension that differ by this give radii that differ by a tenth
+
+
+def are_exaggerated(log_variances: Floats, radii: str) -> bool:
+    """Whether differences between these variances, each the mean of its dimensions, are to be exaggerated."""
+    if radii not in RADII:
+        raise ValueError(f"radii={radii!r}: use one of {', '.join(map(repr, RADII))}")
+    return radii == "scaled" or (radii == "auto" and float(np.ptp(log_variances)) < _VISIBLE)
+
+
+def note_radii(ax: Axes, text: str) -> None:
+    """Say in the picture that the radii are not to scale."""
+    ax.text(0.01, 0.01, text, transform=ax.transAxes, fontsize=7, color="#666666", va="bottom")

@@ -1,0 +1,190 @@
+"""Curves and scatters: generality against frequency, divergences of pairs, entropy in a growing context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from densvec.plot.axes import COLOURS, GREY, INK, new_axes, open_frame
+from densvec.plot.labels import Label, place_labels
+from densvec.types import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from densvec.keyed import KeyedDensities
+
+__all__ = ["plot_entailment", "plot_entropy", "plot_generality"]
+
+
+def plot_generality(
+    wv: KeyedDensities, ax: Axes | None = None, *, words: Iterable[str] | None = None, topn: int | None = None
+) -> Axes:
+    """Draw the generality of all words against their frequency (the paper's Figure 6).
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        With variances and counts.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    words : iterable of str, optional
+        Words to name; by default those that are most and least general for their frequency.
+    topn : int, optional
+        Draw only this many words, the most frequent ones.
+
+    Examples
+    --------
+    >>> ax = plot_generality(wv, words=["animal"])
+    >>> ax.get_xscale(), ax.texts[0].get_text()
+    ('log', 'r = 0.66')
+    """
+    counts = wv.expandos.get("count")
+    if counts is None:
+        raise ValueError("generality against frequency needs counts: these densities have none")
+    rows = np.flatnonzero(np.asarray(counts) > 0)
+    rows = rows[np.argsort(-counts[rows], kind="stable")][:topn]
+    if not len(rows):
+        raise ValueError("no word has a count: there is nothing to draw")
+    frequency = np.asarray(counts)[rows].astype(np.float64)
+    generality = wv.generality([int(row) for row in rows])
+    ax = new_axes(ax)
+    dense = len(rows) > 2000
+    ax.scatter(
+        frequency,
+        generality,
+        s=4 if dense else 12,
+        color=COLOURS[0],
+        alpha=0.15 if dense else 0.5,
+        linewidths=0,
+        rasterized=dense,
+    )
+    ax.set_xscale("log")
+    ax.set_xlabel("frequency")
+    ax.set_ylabel("generality (log-determinant of the covariance)")
+    open_frame(ax)
+    correlation, residuals = _regression(np.log(frequency), generality)
+    ax.text(0.98, 0.03, f"r = {correlation:.2f}", transform=ax.transAxes, ha="right", color=INK)
+    if words is None:
+        order = np.argsort(residuals, kind="stable")
+        chosen = list(dict.fromkeys([*order[-6:][::-1].tolist(), *order[:6].tolist()]))
+    else:
+        place = {int(row): i for i, row in enumerate(rows)}
+        chosen = [place[index] for word in words if (index := wv.get_index(word)) in place]
+    labels = []
+    for i in chosen:
+        ax.plot(frequency[i], generality[i], "o", color=COLOURS[1], markersize=4)
+        labels.append(Label(str(wv.index_to_key[rows[i]]), frequency[i], generality[i], INK, size=9))
+    ax.margins(0.08)
+    place_labels(ax, labels)
+    return ax
+
+
+def _regression(x: Floats, y: Floats) -> tuple[float, Floats]:
+    """Return Pearson's correlation, and what is left of y when a line through x explains it."""
+    x, y = x - x.mean(), y - y.mean()
+    spread_x, spread_y = float(x @ x), float(y @ y)
+    if not spread_x or not spread_y:
+        return float("nan"), y
+    slope = float(x @ y) / spread_x
+    return slope * (spread_x / spread_y) ** 0.5, y - slope * x
+
+
+def plot_entailment(
+    wv: KeyedDensities,
+    pairs: Iterable[tuple[str, str]],
+    others: Iterable[tuple[str, str]],
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw histograms of KL[a‖b] for pairs in which `a` entails `b` and for others (the paper's Figure 5).
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        With variances.
+    pairs, others : iterable of (str, str)
+        Pairs that entail, and pairs that do not; those with an unknown word are left out.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> ax = plot_entailment(wv, [("dog", "animal"), ("cat", "animal")], [("animal", "dog"), ("dog", "car")])
+    >>> ax.get_xlabel()
+    'KL[a‖b]'
+    """
+    groups = {"a entails b": _divergences(wv, pairs), "other pairs": _divergences(wv, others)}
+    for name, values in groups.items():
+        if not len(values):
+            raise ValueError(f"there is no pair of known words for {name!r}")
+    everything = np.concatenate(list(groups.values()))
+    # The last bin takes what lies beyond: a few huge divergences would squeeze all others into the first.
+    top = float(np.quantile(everything, 0.98)) or 1.0
+    bins = np.linspace(min(0.0, float(everything.min())), top, 31)
+    ax = new_axes(ax)
+    heights = []
+    for (name, values), colour in zip(groups.items(), (COLOURS[0], COLOURS[1]), strict=True):
+        shares = np.histogram(np.minimum(values, top), bins)[0] / len(values)
+        ax.stairs(shares, bins, fill=True, color=colour, alpha=0.3)
+        ax.stairs(shares, bins, color=colour, linewidth=1.5, label=f"{name} ({len(values):,})")
+        median = min(float(np.median(values)), top)
+        ax.axvline(median, color=colour, linewidth=1.5, linestyle=":")
+        heights.append(shares.max())
+    ax.set_ylim(0, 1.08 * max(heights))
+    ax.set_xlim(bins[0], bins[-1])
+    ax.set_xlabel("KL[a‖b]")
+    ax.set_ylabel("share of pairs")
+    ax.legend(frameon=False, title="dotted: medians", alignment="left")
+    open_frame(ax)
+    return ax
+
+
+def _divergences(wv: KeyedDensities, pairs: Iterable[tuple[str, str]]) -> Floats:
+    """Return KL[a‖b] of the pairs whose words are known."""
+    known = [(a, b) for a, b in pairs if a in wv and b in wv]
+    if not known:
+        return np.empty(0)
+    return wv.density([a for a, _ in known]).kl(wv.density([b for _, b in known]))
+
+
+def plot_entropy(wv: KeyedDensities, word: str, context: str | Sequence[str], ax: Axes | None = None) -> Axes:
+    """Draw how the entropy of a word's posterior changes as its context grows, word by word.
+
+    Parameters
+    ----------
+    wv : KeyedDensities
+        With an encoder.
+    word : str
+        The word.
+    context : str or sequence of str
+        The context words in the order in which they are added; unknown ones are left out.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> ax = plot_entropy(wv, "animal", "dog cat")
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['(no context)', '+ dog', '+ cat']
+    """
+    tokens = context.split() if isinstance(context, str) else list(context)
+    known = [token for token in tokens if token in wv]
+    posteriors = wv.infer_posteriors([(word, known[:n]) for n in range(len(known) + 1)])
+    entropies = posteriors.entropy()
+    ax = new_axes(ax)
+    steps = np.arange(len(entropies))
+    ax.axhline(entropies[0], color=GREY, linewidth=1, linestyle="--")
+    ax.plot(steps, entropies, "o-", color=COLOURS[0], linewidth=2)
+    ax.set_xticks(steps, ["(no context)", *(f"+ {token}" for token in known)])
+    ax.tick_params(axis="x", length=0)
+    if len(steps) > 4:
+        ax.tick_params(axis="x", rotation=35)
+        for label in ax.get_xticklabels():
+            label.set_horizontalalignment("right")
+            label.set_rotation_mode("anchor")
+    ax.set_ylabel(f"entropy of {word} (nats)")
+    ax.margins(x=0.06, y=0.12)
+    open_frame(ax)
+    return ax

@@ -1,0 +1,50 @@
+"""Generality against frequency, divergences of pairs, entropy in a growing context."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("agg")
+from densvec import plot
+from tests.plot.cases import labels_of
+
+
+def test_generality_is_drawn_against_frequency(diagonal):
+    ax = plot.plot_generality(diagonal)
+    points = np.asarray(ax.collections[0].get_offsets())
+    counts = np.asarray(diagonal.expandos["count"])
+    np.testing.assert_allclose(points[:, 0], counts)
+    np.testing.assert_allclose(points[:, 1], diagonal.generality(diagonal.index_to_key), rtol=1e-6)
+    expected = np.corrcoef(np.log(counts), points[:, 1])[0, 1]
+    assert ax.texts[0].get_text() == f"r = {expected:.2f}"
+    assert len(labels_of(ax)) == 13  # six of each kind, and the correlation
+    assert len(plot.plot_generality(diagonal, topn=7).collections[0].get_offsets()) == 7
+
+
+def test_generality_needs_counts(wv):
+    wv.expandos.clear()
+    with pytest.raises(ValueError, match="counts"):
+        plot.plot_generality(wv)
+
+
+def test_histograms_hold_every_known_pair_once(diagonal):
+    words = diagonal.index_to_key
+    pairs = [(words[i], words[i + 1]) for i in range(20)] + [("unknown", words[0])]
+    others = [(words[i], words[i + 30]) for i in range(30)]
+    ax = plot.plot_entailment(diagonal, pairs, others)
+    for patch in ax.patches:
+        assert patch.get_data().values.sum() == pytest.approx(1)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "a entails b (20)",
+        "other pairs (30)",
+    ]
+    with pytest.raises(ValueError, match="other pairs"):
+        plot.plot_entailment(diagonal, pairs, [("unknown", "words")])
+
+
+def test_entropy_starts_at_the_prior_and_leaves_out_unknown_words(diagonal):
+    ax = plot.plot_entropy(diagonal, "word1", ["word2", "unknown", "word3"])
+    line = ax.lines[-1].get_ydata()
+    assert line[0] == pytest.approx(float(diagonal.density("word1").entropy()))
+    assert line[2] == pytest.approx(float(diagonal.infer(["word2", "word3"], "word1").entropy()), rel=1e-5)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["(no context)", "+ word2", "+ word3"]
