@@ -164,55 +164,11 @@ class Gaussian:
         noise = np.random.default_rng(seed).standard_normal((n, *self.mean.shape))
         return (self.mean + np.sqrt(self.variance) * noise).astype(self.mean.dtype, copy=False)
 
-    def kl(self, other: Gaussian) -> Floats:
-        """Return KL[self‖other]; see :func:`densvec.distances.divergences.kl`.
-
-        Examples
-        --------
-        >>> float(Gaussian([0.0], 1.0).kl(Gaussian([2.0], 1.0)))
-        2.0
-        """
-        return divergences.kl(self, other)
-
-    def reverse_kl(self, other: Gaussian) -> Floats:
-        """Return KL[other‖self]; see :func:`densvec.distances.divergences.reverse_kl`.
-
-        Examples
-        --------
-        >>> float(Gaussian([0.0], 4.0).reverse_kl(Gaussian([2.0], 4.0)))
-        0.5
-        """
-        return divergences.reverse_kl(self, other)
-
-    def jeffreys(self, other: Gaussian) -> Floats:
-        """Return KL[self‖other] + KL[other‖self]; see :func:`densvec.distances.divergences.jeffreys`.
-
-        Examples
-        --------
-        >>> float(Gaussian([0.0], 1.0).jeffreys(Gaussian([2.0], 1.0)))
-        4.0
-        """
-        return divergences.jeffreys(self, other)
-
-    def expected_likelihood(self, other: Gaussian) -> Floats:
-        """Return the log of the expected likelihood; see :func:`densvec.distances.divergences.expected_likelihood`.
-
-        Examples
-        --------
-        >>> round(float(Gaussian([0.0], 1.0).expected_likelihood(Gaussian([2.0], 1.0))), 4)
-        -2.2655
-        """
-        return divergences.expected_likelihood(self, other)
-
-    def wasserstein(self, other: Gaussian) -> Floats:
-        """Return the 2-Wasserstein distance; see :func:`densvec.distances.divergences.wasserstein`.
-
-        Examples
-        --------
-        >>> float(Gaussian([0.0], 1.0).wasserstein(Gaussian([2.0], 1.0)))
-        2.0
-        """
-        return divergences.wasserstein(self, other)
+    kl = divergences.kl
+    reverse_kl = divergences.reverse_kl
+    jeffreys = divergences.jeffreys
+    expected_likelihood = divergences.expected_likelihood
+    wasserstein = divergences.wasserstein
 
     def __len__(self) -> int:
         if not self.shape:

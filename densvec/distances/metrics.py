@@ -5,7 +5,7 @@ factor of the query q and one of the row p, so that a product of matrices compar
 
     KL[q‖p] = −½(log|v_q| + D)  −  (μ_q, −½(μ_q² + v_q), −½) · (μ_p/v_p, 1/v_p, Σ μ_p²/v_p + log|v_p|)
 
-A new metric is one entry of `METRICS`.
+A new metric is one call of `register`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,101 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from densvec.distances import divergences
 from densvec.distances.divergences import LOG_2_PI
-from densvec.distances.moments import Moments
-from densvec.distances.table import DensityTable, Terms
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
-__all__ = ["COSINE", "METRICS", "Factors", "Metric", "find_metric"]
+__all__ = ["COSINE", "METRICS", "Factors", "Metric", "Moments", "Terms", "find_metric", "register"]
 
 Columns: TypeAlias = list[Floats]
+
+
+class Moments:
+    """Means and variances of n densities, with the sums over their dimensions that divergences need.
+
+    Parameters
+    ----------
+    mean : numpy.ndarray, shape (n, D)
+    variance : numpy.ndarray, shape (n, 1) or (n, D)
+    diagonal : bool, optional
+        Whether to keep what involves variances apart for each dimension; a spherical variance then stands for all.
+    """
+
+    def __init__(self, mean: Floats, variance: Floats, diagonal: bool = False) -> None:
+        self.mean, self.diagonal = mean, diagonal
+        self.variance = np.broadcast_to(variance, mean.shape) if diagonal else variance
+
+    @classmethod
+    def of(cls, densities: Gaussian, diagonal: bool = False) -> Moments:
+        """Return the moments of a batch in float64."""
+        return cls(densities.mean.astype(np.float64), densities.variance.astype(np.float64), diagonal)
+
+    @property
+    def dimension(self) -> int:
+        """The number of dimensions D."""
+        return int(self.mean.shape[-1])
+
+    def total(self, terms: Floats) -> Floats:
+        """Sum over the dimensions, (n, 1); one number stands for D equal ones."""
+        repeats = self.dimension // terms.shape[-1]
+        result: Floats = repeats * terms.sum(axis=-1, keepdims=True)
+        return result
+
+    @cached_property
+    def precision(self) -> Floats:
+        """1/v."""
+        return 1.0 / self.variance
+
+    @cached_property
+    def scaled_mean(self) -> Floats:
+        """μ/v."""
+        return self.mean * self.precision.astype(self.mean.dtype, copy=False)
+
+    @cached_property
+    def squared_norm(self) -> Floats:
+        """‖μ‖², (n, 1)."""
+        return self.total(self.mean**2)
+
+    @cached_property
+    def size(self) -> Floats:
+        """‖μ‖² + Σ v, (n, 1): the mean of ‖z‖²."""
+        return self.squared_norm + self.total(self.variance)
+
+    @cached_property
+    def second_moment(self) -> Floats:
+        """μ² + v, (n, D), or its sum, (n, 1), if dimensions are not kept apart."""
+        return self.mean**2 + self.variance if self.diagonal else self.size
+
+    @cached_property
+    def deviation(self) -> Floats:
+        """√v, (n, D), or its sum, (n, 1), if dimensions are not kept apart."""
+        deviation = np.sqrt(self.variance)
+        return deviation if self.diagonal else self.total(deviation)
+
+    @cached_property
+    def log_determinant(self) -> Floats:
+        """Σ log v, (n, 1)."""
+        return self.total(np.log(self.variance))
+
+    @cached_property
+    def scaled_square(self) -> Floats:
+        """Σ μ²/v, (n, 1)."""
+        return self.total(self.mean**2 / self.variance)
+
+
+class Terms(NamedTuple):
+    """What the divergences need to know of some spherical densities, (n,) each."""
+
+    variance: Floats
+    half_precision: Floats  # 1/(2v)
+    half_log_determinant: Floats  # ½ D log v
+    squared_norm: Floats  # ‖μ‖²
 
 
 @dataclass(frozen=True)
@@ -46,6 +127,9 @@ class Factors:
     own: Callable[[Moments], Floats]
 
 
+Spherical: TypeAlias = Callable[[int, Floats, Terms], tuple[Floats, Floats]]
+
+
 @dataclass(frozen=True)
 class Metric:
     """One divergence as a distance.
@@ -62,7 +146,7 @@ class Metric:
     bound : bool
         Whether `factors` only give a bound, since the distance cannot be separated.
     scan : bool
-        Whether one query can be compared with a diagonal table in one pass (:meth:`DensityTable.scan`).
+        Whether one query can be compared with a diagonal table in one pass (`DensityTable.scan`).
     squared : bool
         Whether `spherical` and `factors` give the square of the distance.
     non_negative : bool
@@ -70,26 +154,16 @@ class Metric:
     """
 
     exact: Callable[[Gaussian, Gaussian], Floats]
-    spherical: Callable[[int, Floats, Terms], tuple[Floats, Floats]]
+    spherical: Spherical
     factors: Factors
     bound: bool = False
     scan: bool = False
     squared: bool = False
     non_negative: bool = True
 
-    def diagonal(self, q: Gaussian, table: DensityTable, rows: slice) -> tuple[Floats, Floats]:
-        """Return distances and the magnitude of the terms they are the sum of, if either side is diagonal."""
-        if self.bound:
-            return _inseparable(self.exact, q, table, rows)
-        queries = Moments.of(q, diagonal=True)
-        values = np.repeat(self.factors.own(queries), rows.stop - rows.start, axis=1)
-        magnitude = np.abs(values)
-        columns = self.factors.rows(table.moments(rows, diagonal=True))
-        for y, x in zip(self.factors.queries(queries), columns, strict=True):
-            part = (1 + self.squared) * (y.astype(x.dtype) @ x.T).astype(np.float64)
-            values -= part
-            magnitude += np.abs(part)
-        return values, magnitude
+
+METRICS: dict[str, Metric] = {}
+"""Every divergence that ``metric=`` accepts; ``"cosine"`` is not one of them."""
 
 
 def find_metric(name: str) -> Metric:
@@ -102,26 +176,27 @@ def find_metric(name: str) -> Metric:
         ) from None
 
 
-def _inseparable(
-    exact: Callable[[Gaussian, Gaussian], Floats], q: Gaussian, table: DensityTable, rows: slice
-) -> tuple[Floats, Floats]:
-    """Compare one query after the other, which takes no product of matrices and cancels nothing."""
-    densities = table.densities(rows)
-    values = np.array([exact(q[i], densities) for i in range(len(q))])
-    return values, np.abs(values)
+def register(
+    name: str,
+    exact: Callable[[Gaussian, Gaussian], Floats],
+    factors: Factors,
+    *,
+    bound: bool = False,
+    scan: bool = False,
+    squared: bool = False,
+    non_negative: bool = True,
+) -> Callable[[Spherical], Spherical]:
+    """Make a metric of the function that follows, its `spherical` form, and of what else a `Metric` has."""
+
+    def add(spherical: Spherical) -> Spherical:
+        METRICS[name] = Metric(exact, spherical, factors, bound, scan, squared, non_negative)
+        return spherical
+
+    return add
 
 
 def _constant(moments: Moments, value: float) -> Floats:
     return np.full((*moments.mean.shape[:-1], 1), value)
-
-
-# KL[q‖p]
-
-
-def _kl_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
-    return p.half_precision, d * v_q * p.half_precision + p.half_log_determinant - 0.5 * d * (
-        1.0 + np.log(v_q)
-    )
 
 
 _KL = Factors(
@@ -129,16 +204,6 @@ _KL = Factors(
     queries=lambda q: [q.mean, -0.5 * q.second_moment, _constant(q, -0.5)],
     own=lambda q: -0.5 * (q.log_determinant + q.dimension),
 )
-
-
-# KL[p‖q]
-
-
-def _reverse_kl_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
-    slope = 0.5 / v_q
-    return slope, d * slope * p.variance - p.half_log_determinant - 0.5 * d * (1.0 - np.log(v_q))
-
-
 _REVERSE_KL = Factors(
     rows=lambda p: [p.mean, p.second_moment, p.log_determinant],
     queries=lambda q: [q.scaled_mean, -0.5 * q.precision, _constant(q, 0.5)],
@@ -146,36 +211,43 @@ _REVERSE_KL = Factors(
 )
 
 
-# KL[q‖p] + KL[p‖q], in which the log-determinants cancel
+@register("kl", divergences.kl, _KL, scan=True)
+def _kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    return p.half_precision, d * v_q * p.half_precision + p.half_log_determinant - 0.5 * d * (
+        1.0 + np.log(v_q)
+    )
 
 
-def _jeffreys_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+@register("reverse_kl", divergences.reverse_kl, _REVERSE_KL)
+def _reverse_kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    slope = 0.5 / v_q
+    return slope, d * slope * p.variance - p.half_log_determinant - 0.5 * d * (1.0 - np.log(v_q))
+
+
+@register(
+    "jeffreys",
+    divergences.jeffreys,
+    Factors(  # the sum of the two, in which the log-determinants cancel
+        rows=lambda p: [*_KL.rows(p)[:2], *_REVERSE_KL.rows(p)[:2], p.scaled_square],
+        queries=lambda q: [*_KL.queries(q)[:2], *_REVERSE_KL.queries(q)[:2], _constant(q, -0.5)],
+        own=lambda q: 0.5 * q.scaled_square - q.dimension,
+    ),
+)
+def _jeffreys(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = 0.5 / v_q
     return p.half_precision + slope, d * v_q * p.half_precision + d * slope * p.variance - d
 
 
-_JEFFREYS = Factors(
-    rows=lambda p: [p.scaled_mean, p.precision, p.mean, p.second_moment, p.scaled_square],
-    queries=lambda q: [
-        q.mean,
-        -0.5 * q.second_moment,
-        q.scaled_mean,
-        -0.5 * q.precision,
-        _constant(q, -0.5),
-    ],
-    own=lambda q: 0.5 * q.scaled_square - q.dimension,
-)
-
-
 # −log ∫ q p. Its 1/(v_q + v_p) cannot be separated; by Jensen's inequality it is at most E_q[−log p], which can:
 # the factors are KL's, but for what only depends on q.
-
-
-def _negative_expected_likelihood(q: Gaussian, p: Gaussian) -> Floats:
-    return -divergences.expected_likelihood(q, p)
-
-
-def _expected_likelihood_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+@register(
+    "expected_likelihood",
+    lambda q, p: -divergences.expected_likelihood(q, p),
+    Factors(_KL.rows, _KL.queries, lambda q: _constant(q, 0.5 * q.dimension * LOG_2_PI)),
+    bound=True,
+    non_negative=False,
+)
+def _expected_likelihood(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = v_q + p.variance
     np.divide(0.5, slope, out=slope)
     base = np.log(slope)
@@ -184,21 +256,18 @@ def _expected_likelihood_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Float
     return slope, base
 
 
-_EXPECTED_LIKELIHOOD = Factors(_KL.rows, _KL.queries, lambda q: _constant(q, 0.5 * q.dimension * LOG_2_PI))
-
-
-# 2-Wasserstein, squared
-
-
-def _wasserstein_spherical(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
-    return np.ones(1, v_q.dtype), d * (np.sqrt(v_q) - np.sqrt(p.variance)) ** 2
-
-
-_WASSERSTEIN = Factors(
-    rows=lambda p: [p.mean, np.sqrt(p.variance), p.size],
-    queries=lambda q: [q.mean, q.deviation, _constant(q, -0.5)],
-    own=lambda q: q.size,
+@register(
+    "wasserstein",
+    divergences.wasserstein,
+    Factors(
+        rows=lambda p: [p.mean, np.sqrt(p.variance), p.size],
+        queries=lambda q: [q.mean, q.deviation, _constant(q, -0.5)],
+        own=lambda q: q.size,
+    ),
+    squared=True,
 )
+def _wasserstein(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
+    return np.ones(1, v_q.dtype), d * (np.sqrt(v_q) - np.sqrt(p.variance)) ** 2
 
 
 def _unit(moments: Moments) -> Columns:
@@ -208,18 +277,3 @@ def _unit(moments: Moments) -> Columns:
 
 COSINE = Factors(_unit, _unit, lambda q: _constant(q, 1.0))
 """1 − cosine of the means, which is not among `METRICS` since it needs no densities."""
-
-METRICS: dict[str, Metric] = {
-    "kl": Metric(divergences.kl, _kl_spherical, _KL, scan=True),
-    "reverse_kl": Metric(divergences.reverse_kl, _reverse_kl_spherical, _REVERSE_KL),
-    "jeffreys": Metric(divergences.jeffreys, _jeffreys_spherical, _JEFFREYS),
-    "expected_likelihood": Metric(
-        _negative_expected_likelihood,
-        _expected_likelihood_spherical,
-        _EXPECTED_LIKELIHOOD,
-        bound=True,
-        non_negative=False,
-    ),
-    "wasserstein": Metric(divergences.wasserstein, _wasserstein_spherical, _WASSERSTEIN, squared=True),
-}
-"""Every divergence that ``metric=`` accepts; ``"cosine"`` is not one of them."""

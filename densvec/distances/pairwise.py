@@ -18,8 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from densvec.distances.metrics import Metric, find_metric
-from densvec.distances.moments import Moments
+from densvec.distances.metrics import Metric, Moments, find_metric
 from densvec.distances.table import BLOCK_ENTRIES, FEW, DensityTable, products, row_blocks
 from densvec.gaussian import Gaussian
 from densvec.types import Booleans, Floats
@@ -168,8 +167,25 @@ def _diagonal_blocks(
         yield rows, scores + own, scores + own <= caution * (np.abs(scores) + np.abs(own))
         return
     for rows in row_blocks(start, stop, max(len(q), table.dimension), 2 * BLOCK_ENTRIES):
-        values, magnitude = form.diagonal(q, table, rows)
+        values, magnitude = _diagonal(q, table, form, rows)
         yield rows, values, values <= caution * magnitude
+
+
+def _diagonal(q: Gaussian, table: DensityTable, form: Metric, rows: slice) -> tuple[Floats, Floats]:
+    """Return distances and the magnitude of the terms they are the sum of."""
+    if form.bound:  # one query after the other, which takes no product of matrices and cancels nothing
+        densities = table.densities(rows)
+        values = np.array([form.exact(q[i], densities) for i in range(len(q))])
+        return values, np.abs(values)
+    queries = Moments.of(q, diagonal=True)
+    values = np.repeat(form.factors.own(queries), rows.stop - rows.start, axis=1)
+    magnitude = np.abs(values)
+    columns = form.factors.rows(table.moments(rows, diagonal=True))
+    for y, x in zip(form.factors.queries(queries), columns, strict=True):
+        part = (1 + form.squared) * (y.astype(x.dtype) @ x.T).astype(np.float64)
+        values -= part
+        magnitude += np.abs(part)
+    return values, magnitude
 
 
 def _repair(

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from densvec.distances.metrics import COSINE, Factors, find_metric
-from densvec.distances.moments import Moments
+from densvec.distances.metrics import COSINE, Factors, Moments, find_metric
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
@@ -73,17 +73,6 @@ class Space:
         (102, 201, 100)
         """
         return int(self.features(Gaussian(np.ones(self.dimension), 1.0)).shape[-1])
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the scores give the metric itself, rather than a bound of it.
-
-        Examples
-        --------
-        >>> Space("kl", 100).is_exact, Space("expected_likelihood", 100).is_exact
-        (True, False)
-        """
-        return self.metric == "cosine" or not find_metric(self.metric).bound
 
     def features(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
         """Return the vectors to put into an index, one for each density.
@@ -186,12 +175,7 @@ class Space:
 
 
 def features(
-    densities: Gaussian,
-    metric: str = "kl",
-    *,
-    diagonal: bool | None = None,
-    least_variance: float = 0.0,
-    dtype: npt.DTypeLike = np.float32,
+    densities: Gaussian, metric: str = "kl", *, dtype: npt.DTypeLike = np.float32, **space: Any
 ) -> Floats:
     """Return the vectors that stand for densities in a search engine that ranks by inner product.
 
@@ -201,12 +185,11 @@ def features(
         One density or a batch.
     metric : str, optional
         The metric that the engine is to rank by; see :class:`Space` for what each can do.
-    diagonal : bool, optional
-        Whether queries may be diagonal; the densities' own shape by default.
-    least_variance : float, optional
-        For expected likelihood: the smallest variance of any query.
     dtype : dtype, optional
         Type of the result.
+    **space
+        `diagonal` (the densities' own shape by default) and `least_variance`, as for :class:`Space`. They must be
+        the same here, in `query` and in `to_distance`.
 
     Examples
     --------
@@ -217,52 +200,24 @@ def features(
     >>> [round(wv.kl_divergence("dog", key), 4) for key in ("animal", "cat", "car")]
     [0.7613, 1.0, 13.0]
     """
-    return _space(densities, metric, diagonal, least_variance).features(densities, dtype)
+    return _space(densities, metric, **space).features(densities, dtype)
 
 
 def query(
-    density: Gaussian,
-    metric: str = "kl",
-    *,
-    diagonal: bool | None = None,
-    least_variance: float = 0.0,
-    dtype: npt.DTypeLike = np.float32,
+    density: Gaussian, metric: str = "kl", *, dtype: npt.DTypeLike = np.float32, **space: Any
 ) -> Floats:
-    """Return the vector with which to ask an engine that holds :func:`features`.
-
-    Parameters
-    ----------
-    density : Gaussian
-        What to look for; a batch gives one vector for each.
-    metric, diagonal, least_variance, dtype : optional
-        As for :func:`features`; `diagonal` must be the same there and here.
+    """Return the vector with which to ask an engine that holds :func:`features`; a batch gives one for each.
 
     Examples
     --------
     >>> query(wv.density("dog"), "kl")  # the mean, −½(D·v + ‖μ‖²), −½
     array([ 2. ,  1. , -3.5, -0.5], dtype=float32)
     """
-    return _space(density, metric, diagonal, least_variance).query(density, dtype)
+    return _space(density, metric, **space).query(density, dtype)
 
 
-def to_distance(
-    score: npt.ArrayLike,
-    density: Gaussian,
-    metric: str = "kl",
-    *,
-    diagonal: bool | None = None,
-    least_variance: float = 0.0,
-) -> Floats:
-    """Return the distances that an engine's inner products stand for.
-
-    Parameters
-    ----------
-    score : array_like
-        Inner products with the query's vector.
-    density : Gaussian
-        The query.
-    metric, diagonal, least_variance : optional
-        As for :func:`features`.
+def to_distance(score: npt.ArrayLike, density: Gaussian, metric: str = "kl", **space: Any) -> Floats:
+    """Return the distances that an engine's inner products with the vector of a query stand for.
 
     Examples
     --------
@@ -271,10 +226,11 @@ def to_distance(
     >>> float(to_distance(score, dog, "wasserstein")), float(dog.wasserstein(cat))
     (1.414..., 1.414...)
     """
-    return _space(density, metric, diagonal, least_variance).to_distance(score, density)
+    return _space(density, metric, **space).to_distance(score, density)
 
 
-def _space(densities: Gaussian, metric: str, diagonal: bool | None, least_variance: float) -> Space:
-    if diagonal is None:
-        diagonal = not densities.is_spherical
+def _space(
+    densities: Gaussian, metric: str, diagonal: bool | None = None, least_variance: float = 0.0
+) -> Space:
+    diagonal = not densities.is_spherical if diagonal is None else diagonal
     return Space(metric, densities.dimension, diagonal, least_variance)

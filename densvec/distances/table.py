@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from densvec.distances.moments import Moments
+from densvec.distances.metrics import Moments, Terms
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
-__all__ = ["BLOCK_ENTRIES", "FEW", "DensityTable", "Terms", "products", "row_blocks"]
+__all__ = ["BLOCK_ENTRIES", "FEW", "DensityTable", "products", "row_blocks"]
 
 BLOCK_ENTRIES = 1 << 15
 """How many numbers one pass works on: 256 KB in float64, so that several such arrays fit in the cache."""
@@ -28,15 +27,6 @@ _CACHED_ENTRIES = 1 << 18
 
 _SCAN_ENTRIES = 1 << 20
 """How many numbers justify a thread when one density is compared with a diagonal table."""
-
-
-class Terms(NamedTuple):
-    """What the divergences need to know of some spherical densities, (n,) each."""
-
-    variance: Floats
-    half_precision: Floats  # 1/(2v)
-    half_log_determinant: Floats  # ½ D log v
-    squared_norm: Floats  # ‖μ‖²
 
 
 class DensityTable:
@@ -83,35 +73,26 @@ class DensityTable:
         result: Floats = np.exp(self._log_variances[rows])
         return result
 
-    def precisions(self, rows: Any) -> Floats:
-        """Return 1/v of `rows`, in a new array; rounding may make it differ from that of `variances`."""
-        if self._variances is not None:
-            given: Floats = 1.0 / self._variances[rows]
-            return given
-        assert self._log_variances is not None
-        result: Floats = np.negative(self._log_variances[rows])
-        return np.exp(result, out=result)
-
     def densities(self, rows: Any) -> Gaussian:
         """Return the densities of `rows`."""
         return Gaussian(self.means[rows], self.variances(rows))
 
     @cached_property
-    def squared_norms(self) -> Floats:
-        """‖μ‖² of every row, (V,), in float64."""
-        return self._per_row(lambda means, variances: means * means)
+    def _sums(self) -> tuple[Floats, Floats, Floats]:
+        """‖μ‖², Σ log v and Σ μ²/v of every row, (V, 1) each, in float64."""
+        sums = np.empty((3, len(self), 1), dtype=np.float64)
+        for rows in row_blocks(0, len(self), self.dimension):
+            moments = Moments(self.means[rows].astype(np.float64), self.variances(rows).astype(np.float64))
+            sums[:, rows] = moments.squared_norm, moments.log_determinant, moments.scaled_square
+        return sums[0], sums[1], sums[2]
 
-    @cached_property
-    def log_determinants(self) -> Floats:
-        """Σ log v of every row, (V,), in float64."""
-        return self._per_row(lambda means, variances: np.log(variances)) * (
-            1 if not self.is_spherical else self.dimension
+    def moments(self, rows: slice, *, diagonal: bool = False) -> Moments:
+        """Return the moments of some rows, with the sums that are known already."""
+        moments = Moments(self.means[rows], self.variances(rows), diagonal)
+        moments.squared_norm, moments.log_determinant, moments.scaled_square = (
+            term[rows] for term in self._sums
         )
-
-    @cached_property
-    def scaled_squares(self) -> Floats:
-        """Σ μ²/v of every row, (V,), in float64."""
-        return self._per_row(lambda means, variances: means * means / variances)
+        return moments
 
     def spherical_terms(self, rows: slice, dtype: npt.DTypeLike) -> Terms:
         """Return the terms of some rows of a spherical table."""
@@ -120,18 +101,8 @@ class DensityTable:
     @cached_property
     def _spherical_terms(self) -> Terms:
         variances = self.variances(slice(None))[:, 0].astype(np.float64)
-        return Terms(variances, 0.5 / variances, 0.5 * self.log_determinants, self.squared_norms)
-
-    def moments(self, rows: slice, *, diagonal: bool = False) -> Moments:
-        """Return the moments of some rows, with the sums that are known already."""
-        means = self.means[rows]
-        moments = Moments(means, self.variances(rows), diagonal)
-        precisions = self.precisions(rows)
-        moments.precision = np.broadcast_to(precisions, means.shape) if diagonal else precisions
-        moments.squared_norm = self.squared_norms[rows, None]
-        moments.log_determinant = self.log_determinants[rows, None]
-        moments.scaled_square = self.scaled_squares[rows, None]
-        return moments
+        squared_norms, log_determinants = (term[:, 0] for term in self._sums[:2])
+        return Terms(variances, 0.5 / variances, 0.5 * log_determinants, squared_norms)
 
     @property
     def can_be_scanned(self) -> bool:
@@ -164,15 +135,6 @@ class DensityTable:
             with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
                 list(pool.map(score, parts))
         return scores.astype(np.float64)
-
-    def _per_row(self, terms: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Sum the terms made of means and variances, both in float64, over the dimensions."""
-        result = np.empty(len(self), dtype=np.float64)
-        for rows in row_blocks(0, len(self), self.dimension):
-            result[rows] = terms(
-                self.means[rows].astype(np.float64), self.variances(rows).astype(np.float64)
-            ).sum(axis=1)
-        return result
 
 
 def row_blocks(start: int, stop: int, width: int, entries: int = BLOCK_ENTRIES) -> list[slice]:
