@@ -97,7 +97,7 @@ def inference(wv):
         {
             "infer_posteriors": lambda: wv.infer_posteriors(pairs),
             "infer_sentences": lambda: wv.infer_sentences(sentences),
-            "infer, one by one": lambda: [wv.infer(context, word) for word, context in pairs[:500]],
+            "infer, one by one": lambda: [wv.infer(context, word=word) for word, context in pairs[:500]],
         },
         5,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from densvec.checks import check_covariance
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
-from densvec.model import DensityModel
+from densvec.model import DensityModel, of_words
 from densvec.model.layout import Layout, Start, TableLayout, average_word, uniform, zeros
 from densvec.model.parameters import (
     SharedParameters,
@@ -24,6 +24,7 @@ from densvec.model.parameters import (
     whole,
 )
 from densvec.model.state import CorpusFile, Sentences, TrimRule
+from densvec.questions import inference, prediction, substitution
 from densvec.reading import Reading
 from densvec.training.backend import Backend
 from densvec.training.choice import check_backend, choose_backend, make_backend
@@ -215,138 +216,22 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     # Words in context
 
     def infer_posterior(
-        self, word: str, context: str | Sequence[str], position: int | None = None
+        self, word: str | int, context: str | Sequence[str], position: int | None = None
     ) -> Gaussian:
-        """Return what a word means in a context: q(z | word, context).
-
-        Parameters
-        ----------
-        word : str
-            The centre word; KeyError if it is unknown.
-        context : str or sequence of str
-            The words around it, as a list or separated by spaces; unknown ones are skipped, and with no known
-            one the posterior is the prior.
-        position : int, optional
-            Where the word stands, if `context` is its whole sentence: the window around it counts, as in
-            training.
+        """Return what a word means in a context, q(z | word, context); see :meth:`KeyedDensities.infer`.
 
         Examples
         --------
         >>> from densvec import BayesianSkipGram
         >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
-        >>> model.infer_posterior("a", ["b", "c"]).mean.shape
-        (4,)
         >>> model.infer_posterior("a", "a b c", position=0) == model.infer_posterior("a", ["b", "c"])
         True
         """
-        return self.wv.infer(context, word, position)
+        return self.wv.infer(context, word=word, position=position)
 
-    def infer_posteriors(self, pairs: Iterable[Sequence[Any]]) -> Gaussian:
-        """Return a batch of posteriors, much faster than one by one.
-
-        Parameters
-        ----------
-        pairs : iterable of (word, context) or (word, context, position)
-            Each as in :meth:`infer_posterior`.
-
-        Examples
-        --------
-        >>> from densvec import BayesianSkipGram
-        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
-        >>> model.infer_posteriors([("a", ["b", "c"]), ("b", ["a"])]).mean.shape
-        (2, 4)
-        """
-        return self.wv.infer_posteriors(pairs)
-
-    def substitutes(
-        self,
-        word: str,
-        context: str | Sequence[str],
-        candidates: Iterable[str] | None = None,
-        topn: int | None = 10,
-        exclude_inflections: bool = False,
-        *,
-        position: int | None = None,
-        emphasis: float | None = None,
-        frequency: float | None = None,
-        exclude_context: bool = False,
-    ) -> list[tuple[str, float]]:
-        """Return words that could stand in a word's place in a context, best first.
-
-        They are ranked by Bayes' rule, log p(s) − KL[q ‖ p(z | s)], where q is the posterior q(z | word, context) with
-        its mean moved `emphasis` times as far from the prior's as the context moved it.
-
-        Parameters
-        ----------
-        word : str
-            The word to replace.
-        context : str or sequence of str
-            The words around it.
-        candidates : iterable of str, optional
-            Rank only these.
-        topn : int or None
-            How many to return; None for all.
-        exclude_inflections : bool
-            Whether to leave out other regular (English) forms of the word, such as its plural.
-        position : int, optional
-            Where the word stands, if `context` is its whole sentence.
-        emphasis : float, optional
-            How much the context weighs against the word: 1 ranks by the posterior as it is. By default 1.5, or 1 with
-            ``residual=False``, the paper's encoder.
-        frequency : float, optional
-            How much it counts that a substitute is a frequent word: 0 ranks by the divergence alone. By default 1, or 0
-            with ``residual=False``.
-        exclude_context : bool
-            Whether to leave out the words of the context itself.
-
-        Examples
-        --------
-        >>> from densvec import BayesianSkipGram
-        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
-        >>> len(model.substitutes("a", ["b", "c"], topn=2))
-        2
-        """
-        return self.wv.substitutes(
-            word,
-            context,
-            candidates,
-            topn,
-            exclude_inflections,
-            position=position,
-            emphasis=emphasis,
-            frequency=frequency,
-            exclude_context=exclude_context,
-        )
-
-    def predict_output_word(
-        self, context_words_list: Sequence[str | int], topn: int = 10
-    ) -> list[tuple[str, float]] | None:
-        """Return the words that a context suggests, most probable first.
-
-        A word is probable if it is frequent in the thinned text, if the context moves its posterior q little from
-        its prior, and if q is near the context words: p(w | context) ∝
-        p(w) · exp(−KL[q‖p(z | w)] − mean_j KL[q‖p(z | c_j)]), the terms of the training objective.
-
-        Parameters
-        ----------
-        context_words_list : sequence of str or int
-            The context words, or their rows; unknown ones are skipped.
-        topn : int
-            How many words to return.
-
-        Returns
-        -------
-        list of (str, float), or None
-            Words and probabilities; None, and a warning in the log, if no context word is known.
-
-        Examples
-        --------
-        >>> from densvec import BayesianSkipGram
-        >>> model = BayesianSkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
-        >>> len(model.predict_output_word(["b", "c"], topn=2))
-        2
-        """
-        return self.wv.predict_output_word(context_words_list, topn, sample=self.sample)
+    infer_posteriors = of_words(inference.infer_posteriors)
+    substitutes = of_words(substitution.substitutes)
+    predict_output_word = of_words(prediction.predict_output_word, sample="sample")
 
     # What the shared front asks of a model
 

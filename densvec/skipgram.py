@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_pairing
 from densvec.keyed import KeyedDensities
-from densvec.model import DensityModel
+from densvec.model import DensityModel, of_words
 from densvec.model.layout import Layout, TableLayout, uniform
 from densvec.model.parameters import (
     SharedParameters,
@@ -21,6 +21,7 @@ from densvec.model.parameters import (
     whole,
 )
 from densvec.model.state import CorpusFile, Sentences, TrimRule
+from densvec.questions import prediction
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
 from densvec.training.native import SkipGramBackend
@@ -134,34 +135,7 @@ class SkipGram(DensityModel, SkipGramParameters):
             raise AttributeError("the model has no context vectors yet: build its vocabulary first")
         return context_vectors
 
-    def predict_output_word(
-        self, context_words_list: Sequence[str | int], topn: int = 10
-    ) -> list[tuple[str, float]] | None:
-        """Return the words that a context suggests, most probable first, as gensim computes it.
-
-        The probability of a word is the softmax, over the vocabulary, of the product of its context vector
-        with the mean (``cbow_mean=0``: the sum) of the vectors of the words around it.
-
-        Parameters
-        ----------
-        context_words_list : sequence of str or int
-            The context words, or their rows; unknown ones are skipped.
-        topn : int
-            How many words to return.
-
-        Returns
-        -------
-        list of (str, float), or None
-            Words and probabilities; None, and a warning in the log, if no context word is known.
-
-        Examples
-        --------
-        >>> from densvec.skipgram import SkipGram
-        >>> model = SkipGram([["a", "b", "c"]] * 9, vector_size=4, min_count=1, workers=1)
-        >>> len(model.predict_output_word(["b", "c"], topn=2))
-        2
-        """
-        return self.wv.predict_output_word(context_words_list, topn, average=bool(self.cbow_mean))
+    predict_output_word = of_words(prediction.predict_output_word, average="cbow_mean")
 
     # What the shared front asks of a model
 

@@ -271,7 +271,7 @@ def show_contexts(
     heading(f'"{word}" out of context and in {len(places)} contexts')
     densities = {"(no context)": wv.density(word)}
     for sentence, position in places:
-        densities[excerpt(sentence, position, wv.window)] = wv.infer(sentence, word, position)
+        densities[excerpt(sentence, position, wv.window)] = wv.infer(sentence, word=word, position=position)
     for text, density in densities.items():
         print(f"  {text}")
         print(f"      entropy      {float(density.entropy()):.1f} nats")

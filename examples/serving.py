@@ -31,7 +31,7 @@ def answer(request: tuple[str, list[str], int]) -> dict[str, object]:
     word, sentence, position = request
     if word not in wv:
         return {"error": f"unknown word {word!r}"}
-    posterior = wv.infer(sentence, word, position)
+    posterior = wv.infer(sentence, word=word, position=position)
     return {
         "process": os.getpid(),
         "nearest": [key for key, _ in wv.most_similar(posterior, metric="kl", topn=3)],

@@ -65,7 +65,7 @@ class Others(threading.Thread):
             wv.most_similar(word, topn=3)
             self.counts["queries"] += 1
         elif wv.encoder is not None:
-            wv.infer([self.random.choice(wv.index_to_key) for _ in range(5)], word)
+            wv.infer([self.random.choice(wv.index_to_key) for _ in range(5)], word=word)
             self.counts["inferences"] += 1
         time.sleep(self.random.random() * 0.01)
 

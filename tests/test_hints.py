@@ -67,7 +67,7 @@ class TestKeys:
         assert np.array_equal(again.mean, found.mean)
         assert places.tolist() == known
         with pytest.raises(ValueError, match="whole sentences"):
-            model.wv.infer(tokens, "kiwi", return_positions=True)
+            model.wv.infer(tokens, word="kiwi", return_positions=True)
 
 
 class TestFiles:

@@ -133,7 +133,7 @@ def test_headers_from_before_frequency_rank_by_the_divergence_alone():
 @pytest.mark.parametrize(("emphasis", "frequency"), [(None, None), (None, 0), (1.0, 0), (2.5, 1), (1.0, 0.5)])
 def test_substitutes_are_ranked_by_bayes_rule_about_the_emphasised_posterior(model, emphasis, frequency):
     wv, context = model.wv, "ripe fuzzy softens"
-    prior, posterior = wv.density("kiwi"), wv.infer(context, "kiwi")
+    prior, posterior = wv.density("kiwi"), wv.infer(context, word="kiwi")
     times = wv.encoder.reading.emphasis if emphasis is None else emphasis
     sought = Gaussian(prior.mean + times * (posterior.mean - prior.mean), posterior.variance)
     thinned = wv.expandos["count"] * wv.expandos["keep"]
@@ -185,8 +185,8 @@ def test_inference_reads_a_sentence_as_the_reading_says(model):
         rows[[3]], rows[places], [0, len(places)], priors, np.array([weights[place] for place in places])
     )
     posteriors = [
-        wv.infer(sentence, "kiwi", 3),
-        wv.infer(sentence, "kiwi"),  # the word is in it: a sentence
+        wv.infer(sentence, word="kiwi", position=3),
+        wv.infer(sentence, word="kiwi"),  # the word is in it: a sentence
         wv.infer(" ".join(sentence))[3],
         wv.infer_sentences([sentence, sentence])[1][3],
         model.infer_posteriors([("kiwi", sentence), ("owl", "forest")])[0],
@@ -197,19 +197,19 @@ def test_inference_reads_a_sentence_as_the_reading_says(model):
 
 
 def test_a_bag_of_words_has_no_order(model):
-    one = model.wv.infer("ripe fuzzy smoothie", "kiwi")
-    other = model.wv.infer("smoothie ripe fuzzy", "kiwi")
+    one = model.wv.infer("ripe fuzzy smoothie", word="kiwi")
+    other = model.wv.infer("smoothie ripe fuzzy", word="kiwi")
     np.testing.assert_allclose(one.mean, other.mean, rtol=1e-5, atol=1e-6)
 
 
 def test_several_occurrences_are_all_read_and_each_word_once(model):
     wv = model.wv
     text = ["ripe", "kiwi", "softens", "near", "the", "forest", "where", "the", "flightless", "kiwi", "digs"]
-    both = wv.infer(text, "kiwi")
-    single = [wv.infer(text, "kiwi", place) for place in (1, 9)]
+    both = wv.infer(text, word="kiwi")
+    single = [wv.infer(text, word="kiwi", position=place) for place in (1, 9)]
     assert all(not np.allclose(both.mean, each.mean) for each in single)
-    twice = wv.infer("kiwi ripe kiwi", "kiwi")  # in reach of both, equally near
-    np.testing.assert_allclose(twice.mean, wv.infer("ripe kiwi", "kiwi").mean, rtol=1e-4, atol=1e-5)
+    twice = wv.infer("kiwi ripe kiwi", word="kiwi")  # in reach of both, equally near
+    np.testing.assert_allclose(twice.mean, wv.infer("ripe kiwi", word="kiwi").mean, rtol=1e-4, atol=1e-5)
 
 
 def test_a_paragraph_settles(model):
@@ -218,7 +218,7 @@ def test_a_paragraph_settles(model):
     prior = wv.density("kiwi")
     shifts, entropies = [], []
     for count in (1, 3, 10, 30, 100, 300, 1000):
-        posterior = wv.infer(words[:count], "kiwi")
+        posterior = wv.infer(words[:count], word="kiwi")
         shifts.append(float(posterior.kl(prior)))
         entropies.append(float(posterior.entropy()))
     assert max(shifts) < 3 * max(shifts[:3])
@@ -234,10 +234,10 @@ def test_every_word_that_is_read_narrows_a_posterior_further_but_not_without_end
     word, *context = data.draw(
         st.lists(st.sampled_from(wv.index_to_key), min_size=2, max_size=12, unique=True)
     )
-    fewer, more = (float(wv.infer(words, word).variance[0]) for words in (context[:-1], context))
+    fewer, more = (float(wv.infer(words, word=word).variance[0]) for words in (context[:-1], context))
     assert more <= fewer
-    if wv.infer(context, word) != wv.infer(context[:-1], word):
-        endless = float(wv.infer(context * 200, word).variance[0])
+    if wv.infer(context, word=word) != wv.infer(context[:-1], word=word):
+        endless = float(wv.infer(context * 200, word=word).variance[0])
         assert 2 / 3 * wv.density(word).variance[0] < endless <= more
 
 
@@ -248,20 +248,20 @@ def test_the_more_telling_words_the_surer_on_every_seed(seed):
     prior = wv.density("kiwi").entropy()
     for telling in ("ripe fuzzy softens smoothie juicy", "flightless shy digs forest burrow"):
         words = [word for word in telling.split() if word in wv]
-        entropies = [float(wv.infer(words[:count], "kiwi").entropy()) for count in range(1, len(words) + 1)]
+        entropies = [
+            float(wv.infer(words[:count], word="kiwi").entropy()) for count in range(1, len(words) + 1)
+        ]
         assert entropies[0] < prior
         assert all(later < earlier for earlier, later in itertools.pairwise(entropies))
 
 
-def test_swapped_arguments_are_answered_with_the_right_call(model):
-    with pytest.raises(TypeError, match=r"swapped.*word='kiwi'"):
-        model.wv.infer("kiwi", "the ripe fuzzy kiwi")
-    with pytest.raises(TypeError, match="swapped"):
-        model.infer_posterior("the ripe fuzzy kiwi", "kiwi")
-    with pytest.raises(TypeError, match="swapped"):
-        model.wv.infer("kiwi", ["ripe", "fuzzy"])
+def test_what_is_not_a_word_is_refused(model):
     with pytest.raises(KeyError):
-        model.wv.infer("ripe fuzzy", "unheardof")
+        model.wv.infer("ripe fuzzy", word="unheardof")
+    with pytest.raises(KeyError):
+        model.infer_posterior("the ripe fuzzy kiwi", "kiwi")
+    with pytest.raises(TypeError, match="not a word"):
+        model.wv.infer("kiwi", word=["ripe", "fuzzy"])
 
 
 def test_similarity_in_context_compares_posteriors(model):
@@ -271,7 +271,7 @@ def test_similarity_in_context_compares_posteriors(model):
     across = wv.similarity_in_context("kiwi", bird, "kiwi", fruit)
     assert own == pytest.approx(1.0)
     assert across < own
-    one, other = wv.infer(bird, "kiwi"), wv.infer(fruit, "kiwi")
+    one, other = wv.infer(bird, word="kiwi"), wv.infer(fruit, word="kiwi")
     for metric in ("cosine", "kl", "jeffreys", "wasserstein", "expected_likelihood"):
         expected = float(wv.similarity(one, other, metric=metric))
         assert wv.similarity_in_context("kiwi", bird, "kiwi", fruit, metric=metric) == pytest.approx(

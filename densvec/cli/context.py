@@ -161,7 +161,7 @@ def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Docu
 
     def answer(text: str) -> Document:
         word, tokens, position = _read(wv, text, args)
-        posterior = wv.infer(tokens, word, position)
+        posterior = wv.infer(tokens, word=word, position=position)
         unknown = dict.fromkeys(token for token in tokens if token not in wv.key_to_index)
         _report_unknown(wv, list(unknown), tokens, args)
         return answers.where(index, posterior, None if args.any_word else word, args.topn, args.metric)

@@ -69,7 +69,7 @@ def export_onnx(wv: KeyedDensities, path: PathLike, *, words: PathLike | None = 
     >>> context = np.array([[wv.get_index("cat"), wv.get_index("animal"), -1]])
     >>> inputs = {"centre": np.array([wv.get_index("dog")]), "context": context, "weight": np.ones((1, 3), np.float32)}
     >>> mean, log_variance = session.run(None, inputs)
-    >>> bool(np.allclose(mean[0], wv.infer(["cat", "animal"], "dog").mean))
+    >>> bool(np.allclose(mean[0], wv.infer(["cat", "animal"], word="dog").mean))
     True
     """
     if wv.encoder is None or wv.log_variances is None:

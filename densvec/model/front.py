@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from densvec.model.documentation import fill_in_parameters
 from densvec.model.saving import Saving
@@ -12,16 +14,39 @@ from densvec.model.state import Sentences
 from densvec.model.training import Training
 from densvec.model.vocabulary import VocabularyBuilding, check_sources
 
-__all__ = ["DensityModel"]
+__all__ = ["DensityModel", "of_words"]
 
 logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def of_words(question: Callable[Concatenate[Any, P], R], **options: str) -> Callable[Concatenate[Any, P], R]:
+    """Return a method of a model that asks a question of its words.
+
+    Parameters
+    ----------
+    question : callable
+        A function of :mod:`densvec.questions`, bound as a method of `KeyedDensities`.
+    **options
+        Arguments of it that are by default what the model has as the attribute named.
+    """
+
+    @functools.wraps(question)
+    def method(model: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        for option, attribute in options.items():
+            kwargs.setdefault(option, getattr(model, attribute))
+        return question(model.wv, *args, **kwargs)
+
+    return method
 
 
 class DensityModel(VocabularyBuilding, Training, Saving):
     """A model that is constructed, trained, queried and saved like gensim's Word2Vec.
 
     Its parts are in files of their own: `state` (attributes, and what a subclass defines), `parameters`,
-    `layout`, `vocabulary`, `training` and `files`. A subclass inherits from a dataclass with its own parameters
+    `layout`, `vocabulary`, `training` and `saving`. A subclass inherits from a dataclass with its own parameters
     too, writes the constructor with all of them, and says what its tables are and what trains them.
 
     Parameters

@@ -41,9 +41,9 @@ _LEAST_KEEP = 1e-3
 def infer(
     wv: KeyedDensities,
     context: str | Sequence[str],
+    *,
     word: Any = None,
     position: int | None = None,
-    *,
     skip_unknown: bool = False,
     return_positions: Literal[False] = False,
 ) -> Gaussian: ...
@@ -53,9 +53,9 @@ def infer(
 def infer(
     wv: KeyedDensities,
     context: str | Sequence[str],
+    *,
     word: Any = None,
     position: int | None = None,
-    *,
     skip_unknown: bool = False,
     return_positions: Literal[True],
 ) -> tuple[Gaussian, Integers]: ...
@@ -64,9 +64,9 @@ def infer(
 def infer(
     wv: KeyedDensities,
     context: str | Sequence[str],
+    *,
     word: Any = None,
     position: int | None = None,
-    *,
     skip_unknown: bool = False,
     return_positions: bool = False,
 ) -> Gaussian | tuple[Gaussian, Integers]:
@@ -118,8 +118,6 @@ def infer(
     >>> wv.infer("the dog and the cat", skip_unknown=True, return_positions=True)
     (<2 spherical Gaussians in 2 dimensions>, array([1, 4]))
     """
-    if word is not None:
-        _refuse_swapped(wv, word, context, "infer(context, word)")
     tokens = context_tokens(context)
     if word is None and position is None:
         found: Gaussian | tuple[Gaussian, Integers] = wv.infer_sentences(
@@ -208,7 +206,8 @@ def _question(
     wv: KeyedDensities, word: Any, context: Any, position: int | None = None
 ) -> tuple[Any, Any, int | None]:
     """Return a word, the tokens of its context and its place among them."""
-    _refuse_swapped(wv, word, context, "(word, context)")
+    if not isinstance(word, KEY_TYPES):
+        raise TypeError(f"{word!r} is not a word: a pair is (word, context)")
     refuse_bytes(context)
     if isinstance(context, str):
         context = context.split()
@@ -376,18 +375,6 @@ def context_tokens(context: str | Sequence[str]) -> Sequence[str]:
     """Return the words of a context, which may be a string."""
     refuse_bytes(context)
     return context.split() if isinstance(context, str) else list(context)
-
-
-def _refuse_swapped(wv: KeyedDensities, word: Any, context: Any, call: str) -> None:
-    """Raise ValueError if a word and its context were given in the wrong order."""
-    is_text = not isinstance(word, KEY_TYPES) or (
-        isinstance(word, str) and word not in wv.key_to_index and len(word.split()) > 1
-    )
-    if is_text and isinstance(context, str) and context in wv.key_to_index:
-        raise TypeError(
-            f"the word and its context are swapped: the context is {context!r} and the word {word!r}. "
-            f"Write {call} with word={context!r} and context={word!r}"
-        )
 
 
 def _joined(batches: list[Gaussian]) -> Gaussian:

@@ -77,7 +77,7 @@ def substitutes(
     >>> wv.substitutes("dog", "cat animal", topn=2)
     [('cat', -1.499...), ('animal', -1.611...)]
     """
-    posterior = wv.infer(context, word, position)
+    posterior = wv.infer(context, word=word, position=position)
     own = wv.index_to_key[wv.get_index(word)]
     taken = set(context_tokens(context)) if exclude_context else set()
     if candidates is None:

@@ -97,7 +97,7 @@ def index_occurrences(
     >>> import tempfile
     >>> sentences = [["the", "dog", "and", "the", "cat"], ["a", "dog", "car"]]
     >>> found = index_occurrences(wv, sentences, tempfile.mkdtemp(), words=["dog"])
-    >>> [place.text for place in found.where(wv.infer(["cat"], "dog"), word="dog")]
+    >>> [place.text for place in found.where(wv.infer(["cat"], word="dog"), word="dog")]
     ['the [[dog]] and the cat', 'a [[dog]] car']
     """
     if dtype not in ("float16", "float32"):

@@ -378,7 +378,7 @@ def _side(model: Model, text: str, limits: Limits) -> tuple[Side, Gaussian]:
         word = _key(model, marked) or marked
         model.check_known([word])
         sentence = [_key(model, token) or token for token in _words_of(words)]
-        density = model.wv.infer(sentence, word, len(_words_of(words[:place])))
+        density = model.wv.infer(sentence, word=word, position=len(_words_of(words[:place])))
     else:
         word = _key(model, text.strip()) or text.strip()
         model.check_known([word])

@@ -112,7 +112,7 @@ def use_words(wv):
         wv.most_similar(word, topn=2)
         wv.most_similar(word, topn=2, metric="kl")
         wv.generality(word)
-        wv.infer(wv.index_to_key[:3], word)
+        wv.infer(wv.index_to_key[:3], word=word)
 
 
 def words_target(directory, ending=""):

@@ -78,7 +78,7 @@ class TestFiles:
             assert np.corrcoef(ours, theirs)[0, 1] > 0.999, metric
         sentence = ["the", "flightless", "kiwi", "digs", "in", "the", "forest"]
         known = [word for word in sentence if word in words]
-        posterior, compact = (wv.infer(known, "kiwi") for wv in (words, small))
+        posterior, compact = (wv.infer(known, word="kiwi") for wv in (words, small))
         assert np.linalg.norm(posterior.mean - compact.mean) < 0.02 * np.linalg.norm(posterior.mean)
         assert np.allclose(posterior.variance, compact.variance, rtol=0.02)
 
@@ -108,7 +108,7 @@ class TestFiles:
         before = small["kiwi"].copy()
         small.add_vectors(["moa"], np.ones((1, 16)))
         assert np.array_equal(small["kiwi"], before)
-        assert small.infer("kiwi", "moa").mean.shape == (16,)
+        assert small.infer("kiwi", word="moa").mean.shape == (16,)
         small.save(tmp_path / "grown.dv")
         assert "moa" in KeyedDensities.load(tmp_path / "grown.dv")
 

@@ -40,7 +40,7 @@ def test_a_round_trip(wv, folder, no_network):
         again = KeyedDensities.from_pretrained(name)
         assert again.index_to_key == wv.index_to_key
         np.testing.assert_array_equal(again.vectors, wv.vectors)
-        assert again.infer("cat animal", "dog") == wv.infer("cat animal", "dog")
+        assert again.infer("cat animal", word="dog") == wv.infer("cat animal", word="dog")
     assert not KeyedDensities.from_pretrained(folder, mmap="r").vectors.flags.writeable
 
 

@@ -94,7 +94,9 @@ def test_large_weights_get_a_file_of_their_own(tmp_path, monkeypatch):
     }
     mean, _ = session.run(None, inputs)
     words = wv.index_to_key
-    np.testing.assert_allclose(mean[0], wv.infer([words[4], words[5], words[6]], words[3]).mean, atol=1e-5)
+    np.testing.assert_allclose(
+        mean[0], wv.infer([words[4], words[5], words[6]], word=words[3]).mean, atol=1e-5
+    )
 
 
 def test_without_an_encoder_there_is_nothing_to_export(tmp_path):

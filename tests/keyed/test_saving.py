@@ -99,7 +99,7 @@ class TestRoundTrips:
             assert again.most_similar("the", topn=3, metric="kl") == wv.most_similar(
                 "the", topn=3, metric="kl"
             )
-            assert again.infer(["the", "New York"], "\0") == wv.infer(["the", "New York"], "\0")
+            assert again.infer(["the", "New York"], word="\0") == wv.infer(["the", "New York"], word="\0")
             assert again.get_vecattr("the", "count") == wv.get_vecattr("the", "count")
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float64])

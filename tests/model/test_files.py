@@ -54,7 +54,7 @@ def test_densities_can_be_loaded_from_a_models_file(tmp_path):
     wv = KeyedDensities.load(tmp_path / "model.dv")
     np.testing.assert_array_equal(wv.vectors, model.wv.vectors)
     assert wv.window == 3
-    assert wv.infer(["system"], "user") == model.infer_posterior("user", ["system"])
+    assert wv.infer(["system"], word="user") == model.infer_posterior("user", ["system"])
 
 
 def test_a_file_that_is_no_model_is_refused_by_name(tmp_path):

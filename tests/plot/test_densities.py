@@ -112,7 +112,7 @@ def test_contexts_of_real_text_differ_visibly(english):
     ax = plot.plot_contexts(english, "bank", contexts)
     prior, *posteriors = widths(ax)
     for width, context in zip(posteriors, contexts, strict=True):
-        change = english.infer(context, "bank").entropy() - english.density("bank").entropy()
+        change = english.infer(context, word="bank").entropy() - english.density("bank").entropy()
         assert width == pytest.approx(prior * np.exp(change / 2), rel=1e-3)
     labels = {text.get_text() for text in ax.texts}
     assert not labels & {"banks", "river", "interest"}

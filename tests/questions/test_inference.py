@@ -121,13 +121,13 @@ def test_many_pairs_are_like_one_by_one(sentences):
     pairs += [("w1", " ".join(sentences[0])), ("w2", (word for word in sentences[0]))]
     pairs.append(("w3", [*sentences[0], "w3", "w4"], len(sentences[0])))
     pairs.append(("w3", sentences[0], None))
-    expected = [WV.infer(context, word) for word, context in pairs[: len(sentences)]]
+    expected = [WV.infer(context, word=word) for word, context in pairs[: len(sentences)]]
     batch = WV.infer_posteriors(pairs)
     assert len(batch) == len(pairs)
     for one, other in zip(expected, batch, strict=False):
         assert_same(one, other)
     assert_same(batch[-2], WV.infer([*sentences[0], "w3", "w4"], position=len(sentences[0])))
-    assert_same(batch[-1], WV.infer(sentences[0], "w3"))
+    assert_same(batch[-1], WV.infer(sentences[0], word="w3"))
 
 
 def test_a_sentence_may_skip_unknown_words():

@@ -40,7 +40,7 @@ def test_posteriors_are_those_of_infer(wv, kiwis):
     places, posteriors = kiwis.densities()
     for i in range(0, len(places), 37):
         place = kiwis.occurrence(places[i])
-        exact = wv.infer(place.tokens, "kiwi", place.position)
+        exact = wv.infer(place.tokens, word="kiwi", position=place.position)
         np.testing.assert_allclose(posteriors.mean[i], exact.mean, rtol=1e-3, atol=1e-3)
         np.testing.assert_allclose(posteriors.variance[i], exact.variance, rtol=2e-3)
 
@@ -48,7 +48,7 @@ def test_posteriors_are_those_of_infer(wv, kiwis):
 def test_an_occurrence_finds_itself(wv, kiwis):
     places, _ = kiwis.densities()
     place = kiwis.occurrence(places[len(places) // 2])
-    found = kiwis.where(wv.infer(place.tokens, "kiwi", place.position), "kiwi", topn=3)
+    found = kiwis.where(wv.infer(place.tokens, word="kiwi", position=place.position), "kiwi", topn=3)
     assert found[0].tokens == place.tokens
     assert f"[[{place.word}]]" in found[0].text
     assert [p.score for p in found] == sorted((p.score for p in found), reverse=True)
@@ -56,8 +56,8 @@ def test_an_occurrence_finds_itself(wv, kiwis):
 
 def test_it_tells_senses_apart(wv, kiwis):
     """Occurrences nearest to a kiwi among birds stand among words of birds, those near a fruit among words of fruit."""
-    bird = kiwis.where(wv.infer("flightless shy digs forest burrow", "kiwi"), "kiwi", topn=20)
-    fruit = kiwis.where(wv.infer("ripe sweet juicy tastes peel", "kiwi"), "kiwi", topn=20)
+    bird = kiwis.where(wv.infer("flightless shy digs forest burrow", word="kiwi"), "kiwi", topn=20)
+    fruit = kiwis.where(wv.infer("ripe sweet juicy tastes peel", word="kiwi"), "kiwi", topn=20)
 
     def words(found):
         return set(itertools.chain.from_iterable(place.tokens for place in found))
@@ -130,7 +130,7 @@ def test_occurrences_in_a_search_engine(wv, kiwis):
 
     places, posteriors = kiwis.densities()
     index = FaissIndex(posteriors, keys=places, factory="Flat")
-    query = wv.infer("flightless shy digs forest burrow", "kiwi")
+    query = wv.infer("flightless shy digs forest burrow", word="kiwi")
     exact = [(place.tokens, pytest.approx(place.score)) for place in kiwis.where(query, topn=5)]
     assert [
         (kiwis.occurrence(key).tokens, score) for key, score in index.most_similar(query, topn=5)

@@ -55,7 +55,7 @@ def test_similar_has_the_defaults_of_python(client, wv):
 
 def test_infer(client, wv):
     answer = ask(client, "infer", {"context": SENTENCE, "word": "kiwi", "position": 3})
-    posterior, prior = wv.infer(SENTENCE, "kiwi", 3), wv.density("kiwi")
+    posterior, prior = wv.infer(SENTENCE, word="kiwi", position=3), wv.density("kiwi")
     assert answer["mean"] == pytest.approx(posterior.mean.tolist(), rel=1e-6)
     assert answer["variance"] == pytest.approx(posterior.variance.tolist(), rel=1e-6)
     assert answer["entropy"] == pytest.approx(
@@ -74,7 +74,7 @@ def test_infer_understands_all_ways_to_name_a_word(client, wv):
     ]
     assert answers[0] == answers[1] == answers[2]
     whole = ask(client, "infer", {"context": "digs burrow", "word": "kiwi"})
-    assert whole["mean"] == pytest.approx(wv.infer("digs burrow", "kiwi").mean.tolist(), rel=1e-6)
+    assert whole["mean"] == pytest.approx(wv.infer("digs burrow", word="kiwi").mean.tolist(), rel=1e-6)
 
 
 def test_infer_lists_what_the_command_line_lists(client, wv, model_file, capsys):
@@ -238,7 +238,7 @@ def test_tokens_are_found_as_the_model_knows_them(client):
 
 def test_context_is_what_python_infers(client, wv):
     answer = ask(client, "context", {"tokens": SENTENCE, "position": 3})
-    posterior, prior = wv.infer(SENTENCE, "kiwi", 3), wv.density("kiwi")
+    posterior, prior = wv.infer(SENTENCE, word="kiwi", position=3), wv.density("kiwi")
     assert answer["kl"] == pytest.approx(float(posterior.kl(prior)), rel=1e-5)
     assert answer["shift"] == pytest.approx(float(np.linalg.norm(posterior.mean - prior.mean)), rel=1e-5)
     same(answer["nearest_to_posterior"], wv.most_similar(posterior, metric="kl"))
@@ -269,7 +269,7 @@ def test_a_context_word_that_is_switched_off_is_left_out(client, wv):
     # What leaving out one word changes is what switching it off does.
     on = ask(client, "context", {"tokens": SENTENCE, "position": 3})
     one = next(item for item in on["contributions"] if item["position"] == 2)
-    whole = wv.infer(SENTENCE, "kiwi", 3)
+    whole = wv.infer(SENTENCE, word="kiwi", position=3)
     part = posterior_without(wv, [2])
     assert one["kl"] == pytest.approx(float(whole.kl(part)), rel=1e-4)
     # The map stays, only the arrow moves.
@@ -340,7 +340,10 @@ def test_without_a_corpus_there_are_no_senses(client):
 
 def test_compare(client, wv):
     answer = ask(client, "compare", {"a": "the shy [[kiwi]] digs", "b": "a ripe [[kiwi]]."})
-    a, b = wv.infer(["the", "shy", "kiwi", "digs"], "kiwi", 2), wv.infer(["a", "ripe", "kiwi"], "kiwi", 2)
+    a, b = (
+        wv.infer(["the", "shy", "kiwi", "digs"], word="kiwi", position=2),
+        wv.infer(["a", "ripe", "kiwi"], word="kiwi", position=2),
+    )
     found = {item["metric"]: item for item in answer["similarity"]}
     for metric in METRICS:
         assert found[metric]["in_context"] == pytest.approx(
