@@ -206,6 +206,7 @@ def _question(
     wv: KeyedDensities, word: Any, context: Any, position: int | None = None
 ) -> tuple[Any, Any, int | None]:
     """Return a word, the tokens of its context and its place among them."""
+    refuse_bytes(word)
     if not isinstance(word, KEY_TYPES):
         raise TypeError(f"{word!r} is not a word: a pair is (word, context)")
     refuse_bytes(context)
