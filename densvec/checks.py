@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "KEY_TYPES",
     "check_covariance",
     "check_number",
     "check_pairing",
@@ -22,7 +23,14 @@ __all__ = [
     "is_finite",
     "needs",
     "one_of",
+    "refuse_bytes",
 ]
+
+KEY_TYPES = (str, int, np.integer)
+"""What names one key: a word, or the number of its row."""
+
+_BYTES = (bytes, bytearray, memoryview)
+"""Text that was not decoded: the items of bytes are numbers, which would be taken for rows."""
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -129,3 +137,17 @@ def needs(module: str, extra: str) -> Any:
         if error.name is None or not module.startswith(error.name):
             raise  # the module is installed, but something that it needs is not
         raise ImportError(f"{module} is not installed: pip install 'densvec[{extra}]'") from None
+
+
+def refuse_bytes(words: Any) -> None:
+    """Raise TypeError if words are given as bytes.
+
+    Examples
+    --------
+    >>> refuse_bytes(b"the dog")
+    Traceback (most recent call last):
+    TypeError: b'the dog' is bytes, and words are text: decode it first, b'the dog'.decode()
+    """
+    if isinstance(words, _BYTES):
+        shown = bytes(words[:40])
+        raise TypeError(f"{shown!r} is bytes, and words are text: decode it first, {shown!r}.decode()")

@@ -209,7 +209,7 @@ class Gaussian:
         return f"Gaussian(mean={mean}, variance={variance})"
 
     def _repr_html_(self) -> str:
-        from densvec.keyed.html import table
+        from densvec.files.html import table
 
         places = [*itertools.islice(np.ndindex(self.shape), 5)]
         shown = [self[place] for place in places] if self.shape else [self]

@@ -1,18 +1,31 @@
-"""The tables of a model: what is computed from them."""
+"""Words and their tables: the data of a model, apart from what can be asked of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
+from densvec._corpus import MAX_WINDOW
+from densvec.checks import check_covariance, check_whole, refuse_bytes
 from densvec.distances.table import DensityTable
-from densvec.types import Floats
+from densvec.encoder import Encoder
+from densvec.files.compact import CompactRows, Rows
+from densvec.files.lifecycle import Lifecycle
+from densvec.reading import Reading
+from densvec.text.spelling import UnknownKeyError
+from densvec.types import Array, Floats, Integers
 
 if TYPE_CHECKING:
-    from densvec.questions.hypernymy import HypernymyScale
-    from densvec.questions.spelling_model import SpellingIndex
+    from typing_extensions import Self
 
-__all__ = ["ENCODER", "Derived"]
+    from densvec.questions.hypernymy import HypernymyScale
+    from densvec.questions.spelling_model import SpellingIndex, SpellingModel
+
+__all__ = ["ENCODER", "Derived", "Tables"]
 
 ENCODER = "encoder."
 """The prefix of the names of the encoder's arrays, among those of all tables."""
@@ -29,3 +42,369 @@ class Derived:
     frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
     spelling: SpellingIndex | None = None  # which words have which character n-grams
     log_frequencies: Floats | None = None  # of the words in the thinned text
+
+
+_LOCKED = frozenset(
+    {
+        "_vectors",
+        "_log_variances",
+        "encoder",
+        "context_vectors",
+        "index_to_key",
+        "key_to_index",
+        "vector_size",
+    }
+)
+"""What must stay the same object while a model is trained."""
+
+
+class Tables(Lifecycle):
+    """Words, a row for each of them in every table, and their attributes.
+
+    This is what models train, files hold and search engines index; `densvec.KeyedDensities` is the same with
+    everything that can be asked, and describes parameters and attributes.
+    """
+
+    index_to_key: list[str]
+    key_to_index: dict[str, int]
+    vector_size: int
+    expandos: dict[str, Array]
+    encoder: Encoder | None
+    context_vectors: Floats | None
+    window: int
+    subwords: SpellingModel | None
+    card: str | None
+    _vectors: Rows
+    _log_variances: Rows | None
+    _derived: Derived
+
+    def __init__(
+        self,
+        vector_size: int,
+        count: int = 0,
+        dtype: npt.DTypeLike = np.float32,
+        mapfile_path: str | None = None,
+        *,
+        covariance: str | None = None,
+        encoder: Encoder | None = None,
+        window: int = 5,
+    ) -> None:
+        check_covariance(covariance, optional=True)
+        width = {"spherical": 1, "diagonal": vector_size}.get(str(covariance))
+        self.vector_size = vector_size
+        self.index_to_key = [None] * count  # type: ignore[list-item]  # free slots, which add_vector fills
+        self.key_to_index = {}
+        self.next_index = 0
+        self.expandos = {}
+        self.mapfile_path = mapfile_path
+        self.lifecycle_events: list[dict[str, Any]] | None = []
+        self.encoder = encoder
+        self.window = check_whole("window", window, 1, MAX_WINDOW)
+        self.context_vectors = None
+        self.subwords = None
+        self.card = None
+        self.vectors = np.zeros((count, vector_size), dtype=dtype)
+        self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        keys: Sequence[str],
+        means: Rows,
+        *,
+        log_variances: Rows | None = None,
+        encoder: Encoder | None = None,
+        context_vectors: Floats | None = None,
+        attributes: Mapping[str, Array] | None = None,
+        window: int = 5,
+        index: dict[str, int] | None = None,
+    ) -> Self:
+        """Return an object made of the given arrays, which are used as they are, not copied.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            The words, one for each row.
+        means : numpy.ndarray, shape (V, D)
+            Their means.
+        log_variances : numpy.ndarray, shape (V, 1) or (V, D), optional
+            Their log-variances; without them only means are known.
+        encoder : Encoder, optional
+            The network that infers posteriors, with V embeddings.
+        context_vectors : numpy.ndarray, shape (V, D), optional
+            What stands for a word when it is the context of another.
+        attributes : mapping of str to numpy.ndarray, optional
+            Attributes of the words, such as ``"count"``. Without any, counts reflect the order of the rows.
+        window : int, optional
+            How many tokens on each side are a word's context in a sentence.
+        index : dict, optional
+            The row of each word, if it is known already.
+
+        Raises
+        ------
+        ValueError
+            If a table does not have one row for each word, or words repeat.
+
+        Examples
+        --------
+        >>> means = np.array([[2.0, 1.0], [1.0, 2.0]])
+        >>> type(wv).from_arrays(["dog", "cat"], means, log_variances=np.zeros((2, 1)))
+        KeyedDensities<vector_size=2, 2 keys, spherical>
+        """
+        if means.ndim != 2:
+            raise ValueError(f"means have shape {means.shape}: they must be (words, dimensions)")
+        count, size = means.shape
+        made = cls(size, dtype=means.dtype, encoder=encoder, window=window)
+        made._set_keys(list(keys), index)
+        widths = {"means": (size,), "log_variances": (1, size), "context_vectors": (size,)}
+        tables = {"means": means, "log_variances": log_variances, "context_vectors": context_vectors}
+        for name, table in tables.items():
+            if table is None:
+                continue
+            if table.ndim != 2 or len(table) != len(made):
+                raise ValueError(f"{name} has shape {table.shape}: {len(made)} words need a row each")
+            if table.shape[1] not in widths[name]:
+                wanted = " or ".join(map(str, widths[name]))
+                raise ValueError(f"{name} has {table.shape[1]} columns, not {wanted}")
+        if encoder is not None and (len(encoder.embeddings), encoder.dimension) != (count, size):
+            raise ValueError(
+                f"the encoder has {len(encoder.embeddings)} words and {encoder.dimension} dimensions, but the "
+                f"means have {count} and {size}"
+            )
+        made.vectors, made.log_variances, made.context_vectors = means, log_variances, context_vectors
+        given = {"count": np.arange(count, 0, -1, dtype=np.int64)} if attributes is None else dict(attributes)
+        for name, values in given.items():
+            if len(values) != count:
+                raise ValueError(f"attribute {name!r} has {len(values)} values for {count} words")
+        made.expandos = given
+        return made
+
+    # Keys
+
+    def __len__(self) -> int:
+        return len(self.index_to_key)
+
+    def __contains__(self, key: object) -> bool:
+        return self.has_index_for(key)
+
+    def has_index_for(self, key: Any) -> bool:
+        """Return whether `key` is known.
+
+        Parameters
+        ----------
+        key : str or int
+            A word, or the number of a row.
+
+        Examples
+        --------
+        >>> wv.has_index_for("dog"), wv.has_index_for("unicorn"), "dog" in wv
+        (True, False, True)
+        """
+        return self.get_index(key, -1) >= 0
+
+    def get_index(self, key: Any, default: int | None = None) -> int:
+        """Return the row of `key`.
+
+        Parameters
+        ----------
+        key : str or int
+            A word, or the number of a row.
+        default : int, optional
+            What to return for an unknown key.
+
+        Raises
+        ------
+        KeyError
+            If the key is unknown and there is no default.
+
+        Examples
+        --------
+        >>> wv.get_index("dog"), wv.get_index("unicorn", -1)
+        (1, -1)
+        """
+        index = self.key_to_index.get(key, -1)
+        if index >= 0:
+            return index
+        if isinstance(key, bool):
+            raise TypeError(f"{key} is neither a word nor the number of a row; {str(key)!r} would be a word")
+        if isinstance(key, (int, np.integer)) and 0 <= key < len(self.index_to_key):
+            return key  # type: ignore[return-value]  # a row number stands for itself
+        if default is not None:
+            return default
+        refuse_bytes(key)
+        raise UnknownKeyError(key, self.key_to_index)
+
+    # Training works directly on the tables of ``wv``. Replacing them, or the keys, would leave it training arrays
+    # that nobody sees; reading them, or writing into them, does no harm.
+
+    _provenance: dict[str, Any] | None = None  # when and by what this was first saved
+    _in_training: int = 0  # the id of the object while it is trained: a copy of it is free
+
+    def _lock(self, locked: bool) -> None:
+        """Refuse other keys and tables from now on, or allow them again."""
+        self._in_training = id(self) if locked else 0
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _LOCKED and self._in_training == id(self):
+            raise RuntimeError(
+                "words and tables cannot be added, removed or replaced while the model is trained: do it before "
+                "train() or after it, or change a copy (copy.deepcopy(wv))"
+            )
+        super().__setattr__(name, value)
+
+    def _set_keys(self, keys: Sequence[str], index: dict[str, int] | None = None) -> None:
+        """Make these the keys, one for each row that the tables have or will have."""
+        self.index_to_key = keys if isinstance(keys, list) else list(keys)
+        self.key_to_index = {key: i for i, key in enumerate(self.index_to_key)} if index is None else index
+        if len(self.key_to_index) != len(self.index_to_key):
+            repeated = next(key for i, key in enumerate(keys) if self.key_to_index[key] != i)
+            raise ValueError(f"the key {repeated!r} occurs more than once")
+        self.next_index = len(self.index_to_key)
+
+    def _tables(self) -> dict[str, Array]:
+        """Return all tables, by the names that they have in a file."""
+        tables: dict[str, npt.NDArray[Any] | None] = {
+            "means": self.vectors,
+            "log_variances": self.log_variances,
+            "context_vectors": self.context_vectors,
+        }
+        if self.encoder is not None:
+            tables |= {ENCODER + name: array for name, array in self.encoder.arrays().items()}
+        return {name: table for name, table in tables.items() if table is not None}
+
+    def _set_tables(
+        self,
+        tables: Mapping[str, Array],
+        residual: bool | None = None,
+        reading: Reading | None = None,
+    ) -> None:
+        """Replace all tables by those of these names.
+
+        `residual` says how a new encoder's output is meant, `reading` how it reads; by default as the one before.
+        """
+        self.vectors = tables["means"]
+        self.log_variances = tables.get("log_variances")
+        self.context_vectors = tables.get("context_vectors")
+        weights: dict[str, Any] = {
+            name.removeprefix(ENCODER): table for name, table in tables.items() if name.startswith(ENCODER)
+        }
+        if residual is None:
+            residual = self.encoder is not None and self.encoder.residual
+        if reading is None:
+            reading = Reading(self.window) if self.encoder is None else self.encoder.reading
+        self.encoder = Encoder(**weights, residual=residual, reading=reading) if weights else None
+
+    # Assigning a table forgets what was derived from it; whoever writes into one calls fill_norms(force=True). A
+    # compact one is expanded when it is first asked for; only the encoder's stays as it is.
+
+    @property
+    def vectors(self) -> Floats:
+        """The means, one row per key, under gensim's name.
+
+        Examples
+        --------
+        >>> wv.vectors is wv.means
+        True
+        """
+        if isinstance(self._vectors, CompactRows):
+            self._vectors = self._vectors[:]
+        return self._vectors
+
+    @vectors.setter
+    def vectors(self, vectors: Rows) -> None:
+        self._vectors = vectors
+        self._forget_derived()
+
+    @property
+    def means(self) -> Floats:
+        """The prior means, one row per key.
+
+        Examples
+        --------
+        >>> wv.means[wv.get_index("dog")]
+        array([2., 1.], dtype=float32)
+        """
+        return self.vectors
+
+    @means.setter
+    def means(self, means: Floats) -> None:
+        self.vectors = means
+
+    @property
+    def log_variances(self) -> Floats | None:
+        """Logarithms of the prior variances, (V, 1) or (V, D); None when only means are known.
+
+        Examples
+        --------
+        >>> wv.log_variances.shape
+        (4, 1)
+        """
+        if isinstance(self._log_variances, CompactRows):
+            self._log_variances = self._log_variances[:]
+        return self._log_variances
+
+    @log_variances.setter
+    def log_variances(self, log_variances: Rows | None) -> None:
+        self._log_variances = log_variances
+        self._forget_derived()
+
+    @property
+    def covariance(self) -> str | None:
+        """``"spherical"`` or ``"diagonal"``; None when only means are known.
+
+        Examples
+        --------
+        >>> wv.covariance
+        'spherical'
+        """
+        if self.log_variances is None:
+            return None
+        return "spherical" if self.log_variances.shape[1] == 1 else "diagonal"
+
+    @property
+    def norms(self) -> Floats | None:
+        """Length of every mean; None until it is first needed.
+
+        Setting None forgets everything that was derived from the tables.
+
+        Examples
+        --------
+        >>> wv.fill_norms()
+        >>> wv.norms.round(2)
+        array([1.41, 2.24, 2.24, 3.  ], dtype=float32)
+        """
+        return self._derived.norms
+
+    @norms.setter
+    def norms(self, norms: Floats | None) -> None:
+        self._derived = Derived(norms=norms)
+
+    def _forget_derived(self) -> None:
+        """Drop what was computed from the tables."""
+        self._derived = Derived()
+
+    def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
+        """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
+        count = len(means)
+        if not count:
+            return
+        self.vectors = np.concatenate([self.vectors, means.astype(self.vectors.dtype, copy=False)])
+        if self.log_variances is not None:
+            if log_variances is None:
+                log_variances = np.zeros((count, self.log_variances.shape[1]))
+            added = log_variances.astype(self.log_variances.dtype, copy=False)
+            self.log_variances = np.concatenate([self.log_variances, added])
+        if self.encoder is not None:
+            self.encoder = self.encoder.with_rows_appended(count)
+        if self.context_vectors is not None:
+            self.context_vectors = np.pad(self.context_vectors, ((0, count), (0, 0)))
+
+    def _take_rows(self, rows: Integers) -> None:
+        """Keep the given rows of every table, in that order."""
+        self.vectors = self.vectors[rows]
+        if self.log_variances is not None:
+            self.log_variances = self.log_variances[rows]
+        if self.encoder is not None:
+            self.encoder = self.encoder.with_rows(rows)
+        if self.context_vectors is not None:
+            self.context_vectors = self.context_vectors[rows]

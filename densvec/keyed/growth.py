@@ -141,10 +141,10 @@ def resize_vectors(wv: KeyedDensities, seed: int = 0) -> None:
     """
     missing = len(wv.index_to_key) - len(wv.vectors)
     if missing < 0:
-        _take_rows(wv, np.arange(len(wv.index_to_key)))
+        wv._take_rows(np.arange(len(wv.index_to_key)))
     elif missing:
         means = np.random.default_rng(seed).random((missing, wv.vector_size))
-        _append_rows(wv, (means * 2.0 - 1.0) / wv.vector_size, None)
+        wv._append_rows((means * 2.0 - 1.0) / wv.vector_size, None)
     wv.allocate_vecattrs()
 
 
@@ -231,7 +231,7 @@ def add_vectors(
         elif replace or key not in fresh:
             fresh[key] = i
     new = list(fresh.values())
-    _append_rows(wv, means[new], None if spreads is None else spreads[new])
+    wv._append_rows(means[new], None if spreads is None else spreads[new])
     for key in fresh:
         wv.key_to_index[key] = len(wv.index_to_key)
         wv.index_to_key.append(key)
@@ -268,7 +268,7 @@ def sort_by_descending_frequency(wv: KeyedDensities) -> None:
     order = np.argsort(wv.expandos["count"])[::-1]
     wv._set_keys([wv.index_to_key[i] for i in order])
     wv.expandos = {attr: values[order] for attr, values in wv.expandos.items()}
-    _take_rows(wv, order)
+    wv._take_rows(order)
 
 
 def vectors_for_all(
@@ -331,34 +331,6 @@ def restrict(wv: K, words: int | Iterable[Any]) -> K:
     made.subwords, made.card = wv.subwords, wv.card
     made.lifecycle_events = None if wv.lifecycle_events is None else list(wv.lifecycle_events)
     return made
-
-
-def _append_rows(wv: KeyedDensities, means: Floats, log_variances: Floats | None) -> None:
-    """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
-    count = len(means)
-    if not count:
-        return
-    wv.vectors = np.concatenate([wv.vectors, means.astype(wv.vectors.dtype, copy=False)])
-    if wv.log_variances is not None:
-        if log_variances is None:
-            log_variances = np.zeros((count, wv.log_variances.shape[1]))
-        added = log_variances.astype(wv.log_variances.dtype, copy=False)
-        wv.log_variances = np.concatenate([wv.log_variances, added])
-    if wv.encoder is not None:
-        wv.encoder = wv.encoder.with_rows_appended(count)
-    if wv.context_vectors is not None:
-        wv.context_vectors = np.pad(wv.context_vectors, ((0, count), (0, 0)))
-
-
-def _take_rows(wv: KeyedDensities, rows: npt.NDArray[np.integer[Any]]) -> None:
-    """Keep the given rows of every table, in that order."""
-    wv.vectors = wv.vectors[rows]
-    if wv.log_variances is not None:
-        wv.log_variances = wv.log_variances[rows]
-    if wv.encoder is not None:
-        wv.encoder = wv.encoder.with_rows(rows)
-    if wv.context_vectors is not None:
-        wv.context_vectors = wv.context_vectors[rows]
 
 
 def _spreads_for(wv: KeyedDensities, keys: list[Any], log_variances: npt.ArrayLike | None) -> Floats | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ from densvec.distances.ranking import BestOfBlocks, best
 from densvec.distances.table import products, row_blocks
 from densvec.distances.vectors import cosine, unit
 from densvec.gaussian import Gaussian
-from densvec.keyed.queries import Query, parse_query
 from densvec.questions.lookup import (
     KEY_TYPES,
     cosines_with,
@@ -50,6 +50,19 @@ _BATCH = 512
 
 _BLOCK_ENTRIES = 1 << 22
 """Scores of such a batch that are computed at a time."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """Items (keys, vectors or densities) and the weight of each, negative for what is not wanted."""
+
+    items: list[Any]
+    signs: list[float]
+
+    @property
+    def keys(self) -> list[Any]:
+        """The items that are keys."""
+        return [item for item in self.items if isinstance(item, KEY_TYPES)]
 
 
 def most_similar(
@@ -107,7 +120,7 @@ def most_similar(
     """
     if topn is not None and topn < 1:
         return []
-    query = parse_query(positive, negative)
+    query = _parsed(positive, negative)
     if restrict_vocab:
         clip_start, clip_end = 0, restrict_vocab
     start, stop, _ = slice(clip_start, clip_end).indices(len(wv.vectors))
@@ -278,7 +291,7 @@ def most_similar_cosmul(
     """
     if topn is not None and topn < 1:
         return []
-    query = parse_query(positive, negative)
+    query = _parsed(positive, negative)
     if not any(sign > 0 for sign in query.signs):
         raise ValueError("most_similar_cosmul needs at least one positive key")
     rows = slice(0, restrict_vocab or None)
@@ -306,6 +319,54 @@ def relative_cosine_similarity(wv: KeyedDensities, wa: Any, wb: Any, topn: int =
     """
     neighbours = wv.similar_by_word(wa, topn)
     return float(cosine(vector_of(wv, wa), vector_of(wv, wb))) / float(sum(score for _, score in neighbours))
+
+
+def _parsed(positive: Any, negative: Any) -> Query:
+    """Return the query that gensim's arguments `positive` and `negative` stand for.
+
+    Examples
+    --------
+    >>> query = _parsed(["king", ("woman", 0.5)], "man")
+    >>> query.items, query.signs
+    (['king', 'woman', 'man'], [1.0, 0.5, -1.0])
+    """
+    weighted = [*_weighted(positive, 1.0, "positive"), *_weighted(negative, -1.0, "negative")]
+    return Query([item for item, _ in weighted], [weight for _, weight in weighted])
+
+
+def _weighted(given: Any, weight: float, name: str) -> Iterator[tuple[Any, float]]:
+    for item in _listed(given, name):
+        if isinstance(item, tuple) and len(item) == 2:
+            yield _checked(item[0], name), float(item[1])
+        else:
+            yield _checked(item, name), weight
+
+
+def _listed(given: Any, name: str) -> list[Any]:
+    """Return the items of an argument that may be a single one or nothing."""
+    if given is None:
+        return []
+    if isinstance(given, KEY_TYPES) or _is_vector(given):
+        return [given]
+    if isinstance(given, Gaussian):
+        return list(given) if given.shape else [given]
+    if isinstance(given, (list, np.ndarray)):
+        return list(given)
+    refuse_bytes(given)
+    raise TypeError(
+        f"{name} must be a key, a vector, a Gaussian or a list of them: got {type(given).__name__}"
+    )
+
+
+def _checked(item: Any, name: str) -> Any:
+    if isinstance(item, KEY_TYPES) or _is_vector(item) or (isinstance(item, Gaussian) and not item.shape):
+        return item
+    refuse_bytes(item)
+    raise TypeError(f"{name} has an item that is not a key, vector, Gaussian or (item, weight): {item!r}")
+
+
+def _is_vector(item: Any) -> bool:
+    return isinstance(item, np.ndarray) and item.ndim == 1
 
 
 def _mean_of_query(wv: KeyedDensities, query: Query) -> Floats:

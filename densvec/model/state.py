@@ -364,7 +364,7 @@ class ModelState(SharedParameters, Lifecycle):
         return f"<{type(self).__name__}: {known}, vector_size={self.vector_size}, {done} of {self.epochs} epochs>"
 
     def _repr_html_(self) -> str:
-        from densvec.keyed.html import facts
+        from densvec.files.html import facts
 
         loss = f"{self.loss_history[-1].loss:.4f}" if self.loss_history else None
         return facts(

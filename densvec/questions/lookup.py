@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.distances.table import DensityTable, row_blocks
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
@@ -29,26 +30,6 @@ __all__ = [
     "rows_of",
     "vector_of",
 ]
-
-KEY_TYPES = (str, int, np.integer)
-"""What names one key: a word, or the number of its row."""
-
-_BYTES = (bytes, bytearray, memoryview)
-"""Text that was not decoded: the items of bytes are numbers, which would be taken for rows."""
-
-
-def refuse_bytes(words: Any) -> None:
-    """Raise TypeError if words are given as bytes.
-
-    Examples
-    --------
-    >>> refuse_bytes(b"the dog")
-    Traceback (most recent call last):
-    TypeError: b'the dog' is bytes, and words are text: decode it first, b'the dog'.decode()
-    """
-    if isinstance(words, _BYTES):
-        shown = bytes(words[:40])
-        raise TypeError(f"{shown!r} is bytes, and words are text: decode it first, {shown!r}.decode()")
 
 
 # Rows

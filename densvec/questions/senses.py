@@ -131,7 +131,7 @@ class Senses(Sequence[Sense]):
         return f"<{len(self)} senses of {self.word!r} in {len(self.occurrences)} occurrences>"
 
     def _repr_html_(self) -> str:
-        from densvec.keyed.html import table
+        from densvec.files.html import table
 
         rows = [(f"{sense.share:.0%}", ", ".join(word for word, _ in sense.nearest)) for sense in self]
         return table(repr(self).strip("<>"), ["share", "words near it"], rows)

@@ -21,7 +21,7 @@ from densvec.types import Floats, Integers
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from densvec.keyed import KeyedDensities
+    from densvec.tables import Tables
 
 __all__ = ["DensityIndex"]
 
@@ -34,7 +34,7 @@ _SAMPLE = 1 << 14
 _FILE = "index.dv"
 
 
-def _table(densities: KeyedDensities | Gaussian) -> DensityTable:
+def _table(densities: Tables | Gaussian) -> DensityTable:
     """Return what is to be indexed as a table; means alone get the variance 1, which cosine does not look at."""
     if isinstance(densities, Gaussian):
         if len(densities.shape) != 1:
@@ -71,7 +71,7 @@ class DensityIndex(ABC):
 
     def __init__(
         self,
-        densities: KeyedDensities | Gaussian,
+        densities: Tables | Gaussian,
         metric: str = "kl",
         *,
         keys: Sequence[Any] | None = None,
@@ -182,7 +182,7 @@ class DensityIndex(ABC):
     def load(
         cls,
         folder: str | os.PathLike[str],
-        densities: KeyedDensities | Gaussian | None = None,
+        densities: Tables | Gaussian | None = None,
         **options: Any,
     ) -> Self:
         """Open what :meth:`save` wrote.

@@ -13,7 +13,7 @@ import numpy as np
 from densvec.types import Array
 
 if TYPE_CHECKING:
-    from densvec.keyed import KeyedDensities
+    from densvec.tables import Tables
 
 __all__ = ["lay_apart", "lay_side_by_side"]
 
@@ -21,7 +21,7 @@ __all__ = ["lay_apart", "lay_side_by_side"]
 LANES = 16
 
 
-def lay_side_by_side(wv: KeyedDensities) -> Array | None:
+def lay_side_by_side(wv: Tables) -> Array | None:
     """Replace means and log-variances by views of one table, and return a number more of each row, zeros.
 
     Diagonal densities stay where they are, and there is no such number.
@@ -47,7 +47,7 @@ def lay_side_by_side(wv: KeyedDensities) -> Array | None:
     return table[:, size + 1]
 
 
-def lay_apart(wv: KeyedDensities) -> None:
+def lay_apart(wv: Tables) -> None:
     """Make arrays of their own of means and log-variances that lie side by side."""
     if not wv.vectors.flags.c_contiguous:
         wv.vectors = np.ascontiguousarray(wv.vectors)

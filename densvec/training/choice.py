@@ -13,7 +13,7 @@ from densvec.training.settings import Objective, Rates
 from densvec.types import Array
 
 if TYPE_CHECKING:
-    from densvec.keyed import KeyedDensities
+    from densvec.tables import Tables
 
 __all__ = ["BACKENDS", "check_backend", "check_native", "choose_backend", "make_backend"]
 
@@ -71,7 +71,7 @@ def has_cuda() -> bool:
 
 def make_backend(
     name: str,
-    wv: KeyedDensities,
+    wv: Tables,
     objective: Objective,
     rates: Rates,
     state: dict[str, Array] | None,

@@ -24,7 +24,7 @@ from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
-    from densvec.keyed import KeyedDensities
+    from densvec.tables import Tables
 
 __all__ = [
     "ENERGIES",
@@ -100,7 +100,7 @@ class BayesianSkipGramBackend(NativeBackend):
 
     Parameters
     ----------
-    wv : KeyedDensities
+    wv : Tables
         Means, log-variances and encoder.
     objective, rates : Objective, Rates
         The loss, and the learning rates as multiples of alpha.
@@ -117,7 +117,7 @@ class BayesianSkipGramBackend(NativeBackend):
 
     def __init__(
         self,
-        wv: KeyedDensities,
+        wv: Tables,
         objective: Objective,
         rates: Rates,
         state: dict[str, Array] | None = None,
@@ -178,11 +178,11 @@ class SkipGramBackend(NativeBackend):
 
     Parameters
     ----------
-    wv : KeyedDensities
+    wv : Tables
         Its ``vectors`` and ``context_vectors``.
     """
 
-    def __init__(self, wv: KeyedDensities) -> None:
+    def __init__(self, wv: Tables) -> None:
         assert wv.context_vectors is not None
         tables = {"means": wv.vectors, "context_vectors": wv.context_vectors}
         kernel = kernel_for(wv.vectors, _skipgram.Kernel, _skipgram_double.Kernel)
@@ -206,7 +206,7 @@ class Word2GaussBackend(NativeBackend):
 
     Parameters
     ----------
-    wv : KeyedDensities
+    wv : Tables
         Means and log-variances.
     margin : float
         By how much the energy of a word and its context must pass that of the word and a negative.
@@ -218,7 +218,7 @@ class Word2GaussBackend(NativeBackend):
 
     def __init__(
         self,
-        wv: KeyedDensities,
+        wv: Tables,
         margin: float = 5.0,
         energy: str = "kl",
         bounds: Bounds | None = None,

@@ -13,7 +13,7 @@ from densvec.training.settings import COMPANY
 from densvec.types import Array
 
 if TYPE_CHECKING:
-    from densvec.keyed import KeyedDensities
+    from densvec.tables import Tables
 
 __all__ = ["PER_WORD", "bayesian_company", "bayesian_state", "bayesian_tables", "optimiser_layout"]
 
@@ -21,14 +21,14 @@ __all__ = ["PER_WORD", "bayesian_company", "bayesian_state", "bayesian_tables", 
 PER_WORD = ("means", "log_variances", "embeddings")
 
 
-def bayesian_tables(wv: KeyedDensities) -> dict[str, Array]:
+def bayesian_tables(wv: Tables) -> dict[str, Array]:
     """Return the trained arrays of ``wv`` themselves: densities, then the encoder's embeddings and weights."""
     assert wv.encoder is not None
     assert wv.log_variances is not None
     return {"means": wv.vectors, "log_variances": wv.log_variances, **wv.encoder.arrays()}
 
 
-def bayesian_company(wv: KeyedDensities) -> Array:
+def bayesian_company(wv: Tables) -> Array:
     """Return what being in the window of each word makes coverage expect less of a word's stretch, as a share.
 
     It goes with the word's log-frequency in the thinned text, and is 0 on average over that; see `settings.Rates`.

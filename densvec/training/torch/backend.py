@@ -28,7 +28,7 @@ from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
-    from densvec.keyed import KeyedDensities
+    from densvec import tables
 
 __all__ = ["PreparedChunks", "TorchBackend"]
 
@@ -67,7 +67,7 @@ class TorchBackend(Backend):
 
     def __init__(
         self,
-        wv: KeyedDensities,
+        wv: tables.Tables,
         objective: Objective,
         rates: Rates,
         state: dict[str, Array] | None = None,

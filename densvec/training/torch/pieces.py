@@ -9,7 +9,7 @@ import numpy as np
 from densvec.training.torch.options import Options
 
 if TYPE_CHECKING:
-    from densvec.keyed import KeyedDensities
+    from densvec.tables import Tables
 
 __all__ = ["FIRST_CENTRES", "MOST_CENTRES", "Pieces"]
 
@@ -37,7 +37,7 @@ class Pieces(NamedTuple):
     words: int
 
     @classmethod
-    def of(cls, wv: KeyedDensities, device: str, options: Options) -> Pieces:
+    def of(cls, wv: Tables, device: str, options: Options) -> Pieces:
         """Return what the options say, or what suits the device and the text that the words were counted in.
 
         A device that is there for this is never sent less. A CPU gains by many centres, too: they share words. But it
@@ -71,7 +71,7 @@ class Pieces(NamedTuple):
         return round(self.first / left)
 
 
-def _words_of_text(wv: KeyedDensities) -> tuple[float, float]:
+def _words_of_text(wv: Tables) -> tuple[float, float]:
     """Return how many words the text has, and how many of them are kept on average; 0 where they were not counted."""
     if "count" not in wv.expandos:
         return 0, 0
