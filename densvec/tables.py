@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class Derived:
     frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
     spelling: SpellingIndex | None = None  # which words have which character n-grams
     log_frequencies: Floats | None = None  # of the words in the thinned text
+    kept: dict[float, Floats] = field(default_factory=dict)  # shares kept in thinned text, by the threshold
 
 
 _LOCKED = frozenset(

@@ -106,7 +106,7 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairInContext]]:
         questions, known = [], []
         for i, pair in enumerate(pairs):
             sides = (pair.first, pair.second)
-            rows = [means.row(each.word, lemma) for each, lemma in zip(sides, pair.lemmas, strict=True)]
+            rows = [means.row(lemma, each.word) for each, lemma in zip(sides, pair.lemmas, strict=True)]
             if min(rows) >= 0:
                 words = (wv.index_to_key[row] for row in rows)
                 questions.append(
@@ -124,7 +124,7 @@ def _baselines(means: Means) -> Mapping[str, Method[PairInContext]]:
     def words(pairs: Sequence[PairInContext]) -> tuple[Floats, Floats]:
         sides = ([(p.first.word, p.lemmas[0]) for p in pairs], [(p.second.word, p.lemmas[1]) for p in pairs])
         rows = [np.array([means.row(*forms) for forms in side], dtype=np.intp) for side in sides]
-        first, second = (means.units[row] * (row >= 0)[:, None] for row in rows)
+        first, second = (means.wv.vectors[row] * (row >= 0)[:, None] for row in rows)
         return first, second
 
     def contexts(pairs: Sequence[PairInContext]) -> tuple[Floats, Floats]:

@@ -269,6 +269,8 @@ class KeyedDensities(Tables):
     infer_posteriors = questions.inference.infer_posteriors
     infer_sentences = questions.inference.infer_sentences
     read_around = questions.inference.read_around
+    context_mean = questions.in_context.context_mean
+    context_means = questions.in_context.context_means
     similarity_in_context = questions.in_context.similarity_in_context
     similarities_in_context = questions.in_context.similarities_in_context
     substitutes = questions.substitution.substitutes

@@ -103,6 +103,7 @@ def set_vecattr(wv: KeyedDensities, key: Any, attr: str, val: Any) -> None:
     wv.expandos[attr][wv.get_index(key)] = val
     if attr in ("count", "keep"):
         wv._derived.frequency_trend = wv._derived.log_frequencies = None
+        wv._derived.kept.clear()
 
 
 def get_vecattr(wv: KeyedDensities, key: Any, attr: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -27,11 +27,15 @@ __all__ = [
     "known_encoder",
     "posteriors_of",
     "read_around",
+    "read_contexts",
     "reading_of",
 ]
 
 _WORDS_AT_ONCE = 1 << 20
 """The most words of windows laid out together, which bounds the memory for long texts and wide windows."""
+
+Keep = Callable[[Any, Integers], Floats]
+"""How much each of some rows counts."""
 
 _LEAST_KEEP = 1e-3
 """No word counts less than this; otherwise windows would go on for ever among words that count for nothing."""
@@ -155,17 +159,7 @@ def infer_posteriors(wv: KeyedDensities, pairs: Iterable[Sequence[Any]]) -> Gaus
     centres = _rows_or_minus_one(wv, words)
     if centres.min(initial=0) < 0:
         centres = np.array(rows_of(wv, words), dtype=np.int64)  # numbers of rows, or a KeyError
-    rows = _rows_or_minus_one(wv, itertools.chain.from_iterable(tokens for _, tokens, _ in questions))
-    ends = np.cumsum([0, *(len(tokens) for _, tokens, _ in questions)])
-    owners = np.repeat(np.arange(len(questions)), np.diff(ends))
-    positions = np.array([-1 if place is None else place for _, _, place in questions], dtype=np.int64)
-    asked = np.zeros(len(rows), dtype=bool)
-    asked[ends[:-1][positions >= 0] + positions[positions >= 0]] = True
-    if reading_of(wv).thinned:
-        asked |= (rows == centres[owners]) & (positions[owners] < 0)
-    known = (rows >= 0) | asked
-    before = np.concatenate([[0], np.cumsum(known)])
-    return posteriors_of(wv, centres, *_contexts(wv, rows[known], asked[known], owners[known], before[ends]))
+    return posteriors_of(wv, centres, *_contexts(wv, questions, centres, reading_of(wv), keep_of))
 
 
 def read_around(wv: KeyedDensities, sentence: str | Sequence[str], position: int) -> tuple[Integers, Floats]:
@@ -219,18 +213,47 @@ def _question(
     return word, context, position
 
 
-def _contexts(
-    wv: KeyedDensities, rows: Integers, asked: Any, owners: Integers, ends: Integers
+def read_contexts(
+    wv: KeyedDensities, pairs: Iterable[Sequence[Any]], reading: Reading, keep: Keep
 ) -> tuple[Integers, Integers, Floats]:
-    """Return what is read of texts, around the `asked` positions where there are any: rows, offsets and weights."""
-    keep = keep_of(wv, rows)
-    near, weights = reading_of(wv).around(asked, owners, keep)
+    """Return the words that are read of contexts: rows, where those of each context begin and end, and weights.
+
+    Contexts are given as to :meth:`infer_posteriors`, but the word may be unknown, or None for a bag of words.
+    """
+    questions = [_question(wv, *pair) for pair in pairs]
+    centres = [-1 if word is None else wv.get_index(word, -1) for word, _, _ in questions]
+    return _contexts(wv, questions, np.array(centres, dtype=np.int64), reading, keep)
+
+
+def _contexts(
+    wv: KeyedDensities,
+    questions: Sequence[tuple[Any, Sequence[Any], int | None]],
+    centres: Integers,
+    reading: Reading,
+    keep: Keep,
+) -> tuple[Integers, Integers, Floats]:
+    """Return what is read of texts, around the words asked about where they stand there."""
+    rows = _rows_or_minus_one(wv, itertools.chain.from_iterable(tokens for _, tokens, _ in questions))
+    ends = np.cumsum([0, *(len(tokens) for _, tokens, _ in questions)])
+    owners = np.repeat(np.arange(len(questions)), np.diff(ends))
+    positions = np.array([-1 if place is None else place for _, _, place in questions], dtype=np.int64)
+    asked = np.zeros(len(rows), dtype=bool)
+    asked[ends[:-1][positions >= 0] + positions[positions >= 0]] = True
+    if reading.thinned:
+        asked |= (rows >= 0) & (rows == centres[owners]) & (positions[owners] < 0)
+        for i in np.flatnonzero((centres < 0) & (positions < 0)).tolist():
+            word, tokens, _ = questions[i]
+            asked[ends[i] : ends[i + 1]] = [token == word for token in tokens]
+    known = (rows >= 0) | asked
+    rows, asked, owners = rows[known], asked[known], owners[known]
+    weights = keep(wv, rows)
+    near, of_near = reading.around(asked, owners, weights)
     bags = np.flatnonzero(~np.isin(owners, owners[asked]))
     places = np.concatenate([near, bags])
     order = np.argsort(places, kind="stable")
-    places, weights = places[order], np.concatenate([weights, keep[bags]])[order]
-    lengths = np.bincount(owners[places], minlength=len(ends) - 1)
-    return rows[places], np.concatenate([[0], np.cumsum(lengths)]), weights
+    lengths = np.bincount(owners[places], minlength=len(questions))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return rows[places[order]], offsets, np.concatenate([of_near, weights[bags]])[order]
 
 
 def infer_sentences(

@@ -10,6 +10,7 @@ import numpy as np
 from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.distances.table import DensityTable, row_blocks
 from densvec.gaussian import Gaussian
+from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = [
     "densities_of",
     "density_table",
     "filled_norms",
+    "kept_shares",
     "known_log_variances",
     "one_density",
     "refuse_bytes",
@@ -101,6 +103,16 @@ def density_table(wv: KeyedDensities) -> DensityTable:
     if derived.densities is None:
         derived.densities = DensityTable(wv.vectors, log_variances=known_log_variances(wv))
     return derived.densities
+
+
+def kept_shares(wv: KeyedDensities, sample: float) -> Floats:
+    """Return the share of each word's occurrences that stay when text is thinned; 1 without counts."""
+    if "count" not in wv.expandos:
+        return np.ones(len(wv))
+    kept = wv._derived.kept
+    if sample not in kept:
+        kept[sample] = keep_probabilities(wv.expandos["count"], sample)
+    return kept[sample]
 
 
 # Vectors
