@@ -64,8 +64,6 @@ def context_mean(
     >>> wv.context_mean("a dog and its cat", word="dog")
     array([1., 2.])
     """
-    if position is not None and word is None:
-        word = context.split()[position] if isinstance(context, str) else context[position]
     mean: Floats = context_means(wv, [(word, context, position)], sample=sample, reach=reach)[0]
     return mean
 

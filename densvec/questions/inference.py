@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -25,11 +26,14 @@ __all__ = [
     "infer_sentences",
     "keep_of",
     "known_encoder",
+    "marked_tokens",
     "posteriors_of",
     "read_around",
     "read_contexts",
     "reading_of",
 ]
+
+_MARK = re.compile(r"\[\[(.+?)\]\]")
 
 _WORDS_AT_ONCE = 1 << 20
 """The most words of windows laid out together, which bounds the memory for long texts and wide windows."""
@@ -87,7 +91,8 @@ def infer(
         Tokens, or a string of them separated by white space. If `word` occurs in them they are its sentence, or
         its paragraph, and a window is read around each place where it stands; a word within reach of several
         places counts from the nearest. Otherwise they are a bag of words, all of which are read; the more there
-        are, the less each further one changes.
+        are, the less each further one changes. A word in double brackets, as in ``"a ripe [[kiwi]]"``, is the one
+        asked about. With `word`, several sentences in a list give a batch.
     word : str or int, optional
         The centre word.
     position : int, optional
@@ -117,12 +122,23 @@ def infer(
     Gaussian(mean=[2.5, 1.5], variance=[0.4493])
     >>> wv.infer("the dog and the cat", position=1) == wv.infer(["cat"], word="dog")
     True
+    >>> wv.infer("the [[dog]] and the cat") == wv.infer(["cat"], word="dog")
+    True
+    >>> wv.infer(["the dog and the cat", "a dog"], word="dog")
+    <2 spherical Gaussians in 2 dimensions>
     >>> wv.infer(["dog", "cat", "car"])
     <3 spherical Gaussians in 2 dimensions>
     >>> wv.infer("the dog and the cat", skip_unknown=True, return_positions=True)
     (<2 spherical Gaussians in 2 dimensions>, array([1, 4]))
     """
-    tokens = context_tokens(context)
+    if word is not None and _several(context):
+        if position is not None:
+            raise ValueError(
+                "position is a place in one sentence: with several, mark the word in each, [[word]]"
+            )
+        return wv.infer_posteriors([(word, sentence) for sentence in context])
+    tokens, mark = marked_tokens(context)
+    position = mark if position is None else position
     if word is None and position is None:
         found: Gaussian | tuple[Gaussian, Integers] = wv.infer_sentences(
             [tokens], skip_unknown=skip_unknown, return_positions=return_positions
@@ -154,7 +170,7 @@ def infer_posteriors(wv: KeyedDensities, pairs: Iterable[Sequence[Any]]) -> Gaus
     >>> wv.infer_posteriors([("dog", "cat animal"), ("car", [])])
     <2 spherical Gaussians in 2 dimensions>
     """
-    questions = [_question(wv, *pair) for pair in pairs]
+    questions = [_question(*pair) for pair in pairs]
     words = [word for word, _, _ in questions]
     centres = _rows_or_minus_one(wv, words)
     if centres.min(initial=0) < 0:
@@ -196,21 +212,17 @@ def read_around(wv: KeyedDensities, sentence: str | Sequence[str], position: int
     return known[spans.places[order]], spans.weights[order]
 
 
-def _question(
-    wv: KeyedDensities, word: Any, context: Any, position: int | None = None
-) -> tuple[Any, Any, int | None]:
+def _question(word: Any, context: Any, position: int | None = None) -> tuple[Any, Sequence[Any], int | None]:
     """Return a word, the tokens of its context and its place among them."""
     refuse_bytes(word)
     if not isinstance(word, KEY_TYPES):
         raise TypeError(f"{word!r} is not a word: a pair is (word, context)")
-    refuse_bytes(context)
-    if isinstance(context, str):
-        context = context.split()
-    elif not isinstance(context, (list, tuple)):
-        context = list(context)
-    if position is not None:
-        _checked_position(context, position)
-    return word, context, position
+    tokens, mark = marked_tokens(context)
+    if position is None:
+        position = mark
+    else:
+        _checked_position(tokens, position)
+    return word, tokens, position
 
 
 def read_contexts(
@@ -220,8 +232,8 @@ def read_contexts(
 
     Contexts are given as to :meth:`infer_posteriors`, but the word may be unknown, or None for a bag of words.
     """
-    questions = [_question(wv, *pair) for pair in pairs]
-    centres = [-1 if word is None else wv.get_index(word, -1) for word, _, _ in questions]
+    questions = [_question("" if word is None else word, *rest) for word, *rest in pairs]
+    centres = [-1 if word == "" else wv.get_index(word, -1) for word, _, _ in questions]
     return _contexts(wv, questions, np.array(centres, dtype=np.int64), reading, keep)
 
 
@@ -397,8 +409,44 @@ def _rows_or_minus_one(wv: KeyedDensities, tokens: Iterable[Any]) -> Integers:
 
 def context_tokens(context: str | Sequence[str]) -> Sequence[str]:
     """Return the words of a context, which may be a string."""
+    return marked_tokens(context)[0]
+
+
+def marked_tokens(context: str | Sequence[str]) -> tuple[Sequence[str], int | None]:
+    """Return the words of a context, and the place of the word in double brackets, if there is one.
+
+    Examples
+    --------
+    >>> marked_tokens("a ripe [[kiwi]] tastes sweet")
+    (['a', 'ripe', 'kiwi', 'tastes', 'sweet'], 2)
+    """
     refuse_bytes(context)
-    return context.split() if isinstance(context, str) else list(context)
+    if _several(context):
+        raise TypeError(
+            "several sentences are given where one is expected: ask about one after the other, or about all at once "
+            "with infer_posteriors([(word, sentence), ...])"
+        )
+    if isinstance(context, str):
+        if "[[" not in context:
+            return context.split(), None
+        context = _MARK.sub(lambda mark: f" [[{'_'.join(mark[1].split())}]] ", context).split()
+    elif not isinstance(context, (list, tuple)):
+        context = list(context)
+    marks = [i for i, token in enumerate(context) if isinstance(token, str) and _MARK.fullmatch(token)]
+    if not marks:
+        return context, None
+    if len(marks) > 1:
+        raise ValueError(f"{len(marks)} words are in double brackets: mark the one that is asked about")
+    tokens, place = list(context), marks[0]
+    tokens[place] = tokens[place][2:-2]
+    return tokens, place
+
+
+def _several(context: Any) -> bool:
+    """Return whether sentences are given, in a list (or a column of a table) instead of one sentence."""
+    return not isinstance(context, str) and any(
+        " " in each if isinstance(each, str) else isinstance(each, (list, tuple)) for each in context
+    )
 
 
 def _joined(batches: list[Gaussian]) -> Gaussian:

@@ -88,6 +88,33 @@ def test_position_takes_the_window_around_it():
     assert_same(WV.infer(sentence.replace("w0", "w0s"), word="w0", position=4), expected)
 
 
+@pytest.mark.parametrize("sentence", ["w1 [[w2]] w3 w2 w4", ["w1", "[[w2]]", "w3", "w2", "w4"]])
+def test_a_word_in_double_brackets_is_the_one_asked_about(sentence):
+    expected = WV.infer("w1 w2 w3 w2 w4", position=1)
+    assert WV.infer(sentence) == WV.infer(sentence, word="w2") == expected
+    assert WV.infer_posteriors([("w2", sentence)])[0] == expected
+    assert_same(WV.infer(sentence, word="w5"), WV.infer("w1 w2 w3 w2 w4", word="w5", position=1))
+    with pytest.raises(ValueError, match="2 words are in double brackets"):
+        WV.infer("[[w1]] w2 [[w3]]")
+
+
+def test_several_sentences_are_a_batch_or_an_error():
+    sentences = ["w1 w0 w2", "w3 w4 [[w0]] w0"]
+    batch = WV.infer(sentences, word="w0")
+    assert_same(batch, WV.infer_posteriors([("w0", each) for each in sentences]))
+    assert_same(WV.infer([each.split() for each in sentences], word="w0"), batch)
+    for ask in (
+        lambda: WV.infer(sentences),
+        lambda: WV.infer_posteriors([("w0", sentences)]),
+        lambda: WV.infer_sentences([sentences]),
+        lambda: WV.read_around(sentences, 0),
+    ):
+        with pytest.raises(TypeError, match=r"several sentences .* infer_posteriors"):
+            ask()
+    with pytest.raises(ValueError, match=r"mark the word in each, \[\[word\]\]"):
+        WV.infer(sentences, word="w0", position=1)
+
+
 def test_wrong_questions_are_named():
     with pytest.raises(KeyError, match="nope"):
         WV.infer("w1 w2", word="nope")
