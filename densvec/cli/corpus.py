@@ -214,10 +214,11 @@ def _from_stream(
         yield {"corpus_iterable": sentences}, replace(reading, tokenize="none")
         return
     from densvec.corpora import LineSentence
+    from densvec.files.streams import faults_named
 
     with tempfile.TemporaryDirectory(prefix="densvec-") as directory:
         path = os.path.join(directory, "corpus.txt")
-        with open(path, "wb") as file:
+        with faults_named(path), open(path, "wb") as file:
             shutil.copyfileobj(stream, file, 1 << 20)
         if not quiet:
             size = size_of(os.path.getsize(path))

@@ -74,7 +74,10 @@ def _tsv(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
 
 
 def _gensim(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    wv.to_gensim().save(path)
+    from densvec.files.streams import open_for_writing
+
+    with open_for_writing(path) as file:  # all in one file, which appears when it is whole
+        wv.to_gensim().save(file)
     return [path]
 
 
@@ -181,7 +184,8 @@ _READ = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
 
 
 def _import(args: argparse.Namespace) -> Result:
-    check_targets([args.output], read=[args.vectors], overwrite=args.overwrite)
+    read = [path for path in (args.vectors, args.variances) if path is not None]
+    check_targets([args.output], read=read, overwrite=args.overwrite)
     form = _guessed(args.vectors) if args.format == "auto" else args.format
     wv = _read(args, form)
     wv.save(args.output, dtype=args.dtype)
@@ -212,16 +216,16 @@ def _read(args: argparse.Namespace, form: str) -> KeyedDensities:
 def _guessed(path: str) -> str:
     """Return the format of a file, by how it begins."""
     from densvec.files.fasttext import is_fasttext
-    from densvec.files.streams import open_binary
+    from densvec.files.streams import open_stream
 
-    with open_binary(path) as file:
+    with open_stream(path) as file:
         start = file.read(1 << 16)
     if is_fasttext(start):
         return "fasttext"
     header, _, rest = start.partition(b"\n")
     fields = header.split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
-        if len(fields) > 2 and _are_numbers(fields[1:]):
+        if len(fields) > 2 and _are_numbers(fields[-2:]):
             return "glove"
         raise ValueError(
             f"{path}: this does not look like vectors in any of the formats {', '.join(_READ[1:])}"

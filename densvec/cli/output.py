@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 import sys
@@ -79,6 +80,8 @@ class Output:
         self._kind = None if path is None else format_of(path)
         if path is not None:
             check_target(path)
+        elif sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed, so there is nowhere to write answers")
         self._documents: list[Mapping[str, Any]] = []
         self._tables: list[Table] = []
         self._is_first = True
@@ -116,7 +119,7 @@ class Output:
         )
         text = f"{encoded(self._documents)}\n" if self._kind == ".json" else table.formatted(self._kind)
         with open_for_writing(self._path) as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+            file.write(text.encode("utf-8", "backslashreplace"))
         if self._as_json:
             print_json({"written": self._path, "rows": len(table.rows)})
         else:

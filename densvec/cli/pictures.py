@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,12 @@ def prepare_matplotlib() -> None:
 
 
 def save_picture(axes: Any, path: str, dpi: int = 150) -> None:
-    """Write the figure that axes are in."""
-    axes.figure.savefig(path, dpi=dpi, bbox_inches="tight")
+    """Write the figure that axes are in; the file appears when it is whole."""
+    from densvec.files.streams import open_for_writing
+
+    kind = os.path.splitext(path)[1].removeprefix(".").lower() or "png"
+    with open_for_writing(path) as file:
+        axes.figure.savefig(file, format=kind, dpi=dpi, bbox_inches="tight")
 
 
 def _plot(args: argparse.Namespace) -> Result:

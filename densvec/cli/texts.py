@@ -223,7 +223,7 @@ def _phrases(args: argparse.Namespace) -> Result:
     from densvec.files.streams import open_for_writing
     from densvec.phrases import Phrases
 
-    check_targets([args.output], overwrite=args.overwrite)
+    check_targets([args.output], read=[args.corpus], overwrite=args.overwrite)
     found: dict[str, float] = {}
     with open_source(args.corpus, args.rounds + 1, args.quiet, Reading.of(args)) as (source, _):
         sentences: Iterable[Any] = sentences_in(source)

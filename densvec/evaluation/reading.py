@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from densvec.files.streams import open_binary
+from densvec.files.streams import open_stream
 from densvec.types import PathLike
 
 __all__ = ["BenchmarkFileError", "Line", "PathLike", "benchmark_name", "read_all", "read_lines", "tokenize"]
@@ -67,7 +67,7 @@ def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
     characters, such as NEL, that `str.splitlines` would take for the end of a line.
     """
     name = os.fspath(path)
-    with open_binary(path) as stream:
+    with open_stream(path) as stream:
         content = stream.read()
     try:
         text = content.decode(encoding)

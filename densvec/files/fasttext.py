@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from densvec.files.streams import faults_named
 from densvec.types import Array, Floats, PathLike
 
 __all__ = ["is_fasttext", "read_fasttext"]
@@ -30,7 +31,7 @@ def read_fasttext(path: PathLike) -> tuple[list[str], Floats, Array]:
     ValueError
         If the file is damaged, quantised (``.ftz``) or of another version.
     """
-    with open(path, "rb") as file:
+    with faults_named(path), open(path, "rb") as file:
         try:
             return _read(file)
         except (struct.error, EOFError, IndexError) as error:

@@ -24,7 +24,14 @@ from densvec._version import __version__
 from densvec.checks import is_finite
 from densvec.files.packing import dump_json, load_json, pack_words, unpack_vocabulary, unpack_words
 from densvec.files.safetensors import Entry, build_header, header_length, parse_header
-from densvec.files.streams import is_remote, is_stream, local_path, open_for_writing, open_stream
+from densvec.files.streams import (
+    faults_named,
+    is_remote,
+    is_stream,
+    local_path,
+    open_binary,
+    open_for_writing,
+)
 from densvec.types import Array, PathLike
 
 __all__ = [
@@ -144,7 +151,7 @@ def read(
         if is_stream(name):
             if max_bytes is None and not is_remote(name):
                 max_bytes = max(LEAST_UNPACKED, MOST_COMPRESSION * os.path.getsize(name))
-            with open_stream(name) as file:
+            with open_binary(name) as file:
                 return _Reader(file, None, most=max_bytes).read(wanted)
         with _open_local(name) as file:
             return _Reader(file, os.fstat(file.fileno()).st_size, mmap, most=max_bytes).read(wanted)
@@ -171,7 +178,7 @@ def check_loadable(
 
 @contextlib.contextmanager
 def faults_of(path: PathLike | IO[bytes]) -> Iterator[None]:
-    """Turn errors in a file's content into a DensvecFileError that names the file.
+    """Turn errors in a file's content into a DensvecFileError that names the file; other errors name it, too.
 
     Examples
     --------
@@ -180,14 +187,17 @@ def faults_of(path: PathLike | IO[bytes]) -> Iterator[None]:
     Traceback (most recent call last):
     densvec.files.persistence.DensvecFileError: model.dv: the header is not JSON
     """
+    name = _name(path)
     try:
-        yield
+        with faults_named(name):
+            yield
     except DensvecFileError:
         raise
     except KeyError as error:
-        raise DensvecFileError(f"{_name(path)}: the file lacks {error}") from error
+        raise DensvecFileError(f"{name}: the file lacks {error}") from error
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-        raise DensvecFileError(f"{_name(path)}: {error}") from error
+        text = str(error)
+        raise DensvecFileError(text if text.startswith(f"{name}: ") else f"{name}: {text}") from error
 
 
 def _is_file(path: PathLike | IO[bytes]) -> TypeGuard[IO[bytes]]:

@@ -18,6 +18,7 @@ from densvec.types import PathLike
 
 __all__ = [
     "check_target",
+    "faults_named",
     "is_plain",
     "is_remote",
     "is_stream",
@@ -123,16 +124,34 @@ def open_for_writing(path: PathLike) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def open_stream(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open what `is_stream` names; bytes that cannot be decompressed are a ValueError while it is read."""
+    """Open a file of any kind for reading; errors while it is read name it."""
+    with faults_named(path), open_binary(path) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def faults_named(path: PathLike) -> Iterator[None]:
+    """Let errors of reading name the file; bytes that cannot be decompressed are a ValueError.
+
+    Examples
+    --------
+    >>> with faults_named("corpus.txt.gz"):
+    ...     raise EOFError("the end is missing")
+    Traceback (most recent call last):
+    ValueError: corpus.txt.gz: cannot be decompressed: the end is missing
+    """
     try:
-        with open_binary(path) as file:
-            yield file
-    except (EOFError, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"cannot be decompressed: {error}") from error
-    except OSError as error:
-        if error.errno is not None:  # the system's own; those of gzip and bz2 have no number
+        yield
+    except ValueError:
+        raise
+    except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+        name = local_path(path)
+        is_damage = isinstance(error, gzip.BadGzipFile) or name.endswith(".bz2")  # its OSErrors have no number
+        if not isinstance(error, OSError) or (error.errno is None and is_damage):
+            raise ValueError(f"{name}: cannot be decompressed: {error}") from error
+        if error.errno is None or error.filename is not None:
             raise
-        raise ValueError(f"cannot be decompressed: {error}") from error
+        raise OSError(error.errno, error.strerror, name) from error
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
@@ -175,10 +194,11 @@ def _open_remote(name: str, mode: str) -> IO[bytes]:
     return cast("IO[bytes]", smart_open.open(name, mode))
 
 
-def read_into(file: IO[bytes], buffer: memoryview, name: object = "the file") -> int:
+def read_into(file: IO[bytes], buffer: memoryview, name: str | None = None) -> int:
     """Read bytes from a file into a buffer, at most as many as it holds; return how many, 0 at the end.
 
     Files that people write themselves may lack ``readinto`` or return a wrong count, which must not be trusted.
+    Errors name the file if its name is given.
 
     Examples
     --------
@@ -187,13 +207,15 @@ def read_into(file: IO[bytes], buffer: memoryview, name: object = "the file") ->
     >>> read_into(io.BytesIO(b"ab"), memoryview(buffer)), bytes(buffer[:2])
     (2, b'ab')
     """
-    if hasattr(file, "readinto"):
-        count = int(file.readinto(buffer))
-    else:
-        data = file.read(len(buffer))
-        count = len(data)
-        if count <= len(buffer):
-            buffer[:count] = data
+    with contextlib.nullcontext() if name is None else faults_named(name):
+        if hasattr(file, "readinto"):
+            count = int(file.readinto(buffer))
+        else:
+            data = file.read(len(buffer))
+            count = len(data)
+            if count <= len(buffer):
+                buffer[:count] = data
     if not 0 <= count <= len(buffer):
+        name = name or "the file"
         raise OSError(f"{name}: asked for {len(buffer)} bytes, but it reports {count} bytes read")
     return count

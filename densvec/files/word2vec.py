@@ -8,6 +8,7 @@ line.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.files.schema import LARGEST
-from densvec.files.streams import is_stream, local_path, open_for_writing, open_stream
+from densvec.files.streams import faults_named, is_stream, local_path, open_for_writing, open_stream
 from densvec.types import Floats, PathLike
 
 __all__ = [
@@ -273,15 +274,12 @@ class _Source:
 @contextlib.contextmanager
 def _open(path: PathLike) -> Iterator[IO[bytes]]:
     try:
-        with open_stream(path) if is_stream(path) else open(local_path(path), "rb") as file:
+        stream = is_stream(path)
+        with faults_named(path), open_stream(path) if stream else open(local_path(path), "rb") as file:
             yield file
     except UnicodeDecodeError as error:
         error.reason += f", in {local_path(path)}; give its encoding, or unicode_errors='replace'"
         raise
-    except ValueError as error:
-        if "cannot be decompressed" not in str(error):
-            raise
-        raise ValueError(f"{local_path(path)}: {error}") from error
 
 
 def _read_header(source: _Source) -> tuple[int, int]:
@@ -312,11 +310,13 @@ def _text_rows(
             return
         fields = line.rstrip().split(b" ")
         if size is None:
-            size = len(line.split()) - 1
+            size = _numbers_at_end(line.split()[1:])
             if size < 1:
                 raise source.error(f"expected a word and its numbers, got {_shown(line)}")
         if len(fields) != size + 1:
             fields = line.split()  # tabs, or several spaces
+        if len(fields) > size + 1 and not _is_number(fields[-size - 1]):
+            fields = [b" ".join(fields[:-size]), *fields[-size:]]  # a word with spaces: GloVe has ". . ."
         if len(fields) != size + 1:
             raise source.error(f"expected a word and {size} numbers, got {len(fields)} fields")
         try:
@@ -389,6 +389,11 @@ def _lines(words: Sequence[str], vectors: Floats, binary: bool, prefix: str) -> 
         for word, row in zip(words, vectors, strict=True):
             # str, not tolist: the shortest digits that give back a float32 are fewer than a float64's.
             yield f"{prefix}{word} {' '.join(map(str, row))}\n".encode()
+
+
+def _numbers_at_end(fields: Sequence[bytes]) -> int:
+    """Return how many fields at the end are numbers."""
+    return sum(1 for _ in itertools.takewhile(_is_number, reversed(fields)))
 
 
 def _is_number(field: bytes) -> bool:

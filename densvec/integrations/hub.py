@@ -150,7 +150,7 @@ def _check_configuration(path: str) -> None:
         raise DensvecFileError(
             f"{path} does not exist: this folder was not written by save_pretrained"
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # of what is nested deeply
         raise DensvecFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(config, dict) or config.get("model_type") != "densvec":
         kind = config.get("model_type") if isinstance(config, dict) else None

@@ -73,7 +73,8 @@ def index_occurrences(
 ) -> Occurrences:
     """Infer the posterior of every occurrence of some words in a corpus, and write them to a folder.
 
-    Called again with the same arguments after an interruption, it goes on where it stopped.
+    Called again with the same arguments after an interruption, it goes on where it stopped; with another corpus it
+    is refused. A corpus that has grown at its end is continued.
 
     Parameters
     ----------
@@ -113,20 +114,24 @@ def index_occurrences(
     plan = {"format": "densvec occurrences", "version": 1, "model": _fingerprint(wv), "dtype": dtype}
     plan |= {"words": _checksum(chosen), "window": wv.window}
     _start_or_continue(folder, plan)
-    parts = _parts(folder)
-    done, occurrences = 0, 0
-    for path in parts:
-        header = persistence.read(path, only=())[1]
-        done, occurrences = header["sentences_so_far"], occurrences + header["occurrences"]
-    rest = itertools.islice(sentences_of(sentences), done, None)
-    for number, part in enumerate(_gathered(wv, rest, set(chosen), part_size), start=len(parts)):
+    headers = [persistence.read(path, only=())[1] for path in _parts(folder)]
+    done = headers[-1]["sentences_so_far"] if headers else 0
+    occurrences = sum(header["occurrences"] for header in headers)
+    rest, read = iter(sentences_of(sentences)), 0
+    for tokens in itertools.islice(rest, done):
+        read = _checksum([*tokens, ""], read)
+    if headers and headers[-1].get("corpus") != read:
+        raise ValueError(f"{folder} contains an index of another corpus: choose another folder")
+    for number, part in enumerate(_gathered(wv, rest, set(chosen), part_size, read), start=len(headers)):
         done, occurrences = done + part.read, occurrences + len(part.words)
         header = {"class": "Occurrences", "sentences_so_far": done, "occurrences": len(part.words)}
+        header["corpus"] = part.checksum
         tensors = {**persistence.pack_words(part.sentences), **part.arrays(dtype)}
         persistence.write(os.path.join(folder, f"occurrences-{number:05}.dv"), tensors, header)
+        headers.append(header)
         if report is not None:
             report(done, occurrences)
-    _write_plan(folder, {**plan, "complete": True})
+    _write_plan(folder, {**plan, "complete": True, "parts": len(headers)})
     return Occurrences(folder, wv)
 
 
@@ -149,7 +154,10 @@ class Occurrences:
         if plan.get("model") != _fingerprint(wv):
             raise ValueError(f"{self.folder} was made with another model: its posteriors are not comparable")
         self.is_complete = bool(plan.get("complete"))
-        self._parts = [persistence.read(path, mmap="r") for path in _parts(self.folder)]
+        paths = _parts(self.folder)
+        if len(paths) < plan.get("parts", 0):
+            raise _missing(self.folder)
+        self._parts = [persistence.read(path, mmap="r") for path in paths]
 
     def __len__(self) -> int:
         return sum(header["occurrences"] for _, header in self._parts)
@@ -234,8 +242,9 @@ class Occurrences:
 class _Part:
     """Sentences and the occurrences in them, until there are enough for a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, checksum: int) -> None:
         self.read = 0  # sentences of the corpus, those without any occurrence too
+        self.checksum = checksum  # of all sentences so far, those of earlier parts too
         self.sentences: list[str] = []
         self.words: list[int] = []
         self.sentence: list[int] = []
@@ -245,6 +254,8 @@ class _Part:
     def add(self, wv: KeyedDensities, sentences: list[list[str]], chosen: set[str]) -> None:
         """Infer the occurrences in some sentences."""
         self.read += len(sentences)
+        for tokens in sentences:
+            self.checksum = _checksum([*tokens, ""], self.checksum)
         wanted = [tokens for tokens in sentences if not chosen.isdisjoint(tokens)]
         known = wv.key_to_index
         for tokens, posteriors in zip(wanted, wv.infer_sentences(wanted, skip_unknown=True), strict=True):
@@ -273,14 +284,14 @@ class _Part:
 
 
 def _gathered(
-    wv: KeyedDensities, sentences: Iterable[Sequence[str]], chosen: set[str], part_size: int
+    wv: KeyedDensities, sentences: Iterable[Sequence[str]], chosen: set[str], part_size: int, checksum: int
 ) -> Iterator[_Part]:
-    part, iterator = _Part(), iter(sentences)
+    part, iterator = _Part(checksum), iter(sentences)
     while batch := [list(tokens) for tokens in itertools.islice(iterator, _SENTENCES_AT_ONCE)]:
         part.add(wv, batch, chosen)
         if len(part.words) >= part_size:
             yield part
-            part = _Part()
+            part = _Part(part.checksum)
     if part.words:
         yield part
 
@@ -290,6 +301,8 @@ def _start_or_continue(folder: str, plan: dict[str, Any]) -> None:
     if old is None:
         _write_plan(folder, plan)
         return
+    if old.get("complete") and len(_parts(folder)) < old.get("parts", 0):
+        raise _missing(folder)
     names = {"model": "model", "words": "words", "dtype": "dtype", "window": "window"}
     other = [name for key, name in names.items() if old.get(key) != plan[key]]
     if other:
@@ -306,7 +319,7 @@ def _read_plan(folder: str) -> dict[str, Any] | None:
             plan = json.load(file)
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise persistence.DensvecFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(plan, dict) or plan.get("format") != "densvec occurrences":
         raise persistence.DensvecFileError(f"{path} does not describe an index of occurrences")
@@ -321,8 +334,12 @@ def _write_plan(folder: str, plan: dict[str, Any]) -> None:
 def _parts(folder: str) -> list[str]:
     numbers = sorted(int(match[1]) for name in os.listdir(folder) if (match := _PART.fullmatch(name)))
     if numbers != list(range(len(numbers))):
-        raise persistence.DensvecFileError(f"{folder}: one of the files occurrences-*.dv is missing")
+        raise _missing(folder)
     return [os.path.join(folder, f"occurrences-{number:05}.dv") for number in numbers]
+
+
+def _missing(folder: str) -> persistence.DensvecFileError:
+    return persistence.DensvecFileError(f"{folder}: one of the files occurrences-*.dv is missing")
 
 
 def _fingerprint(wv: KeyedDensities) -> str:
@@ -335,8 +352,7 @@ def _fingerprint(wv: KeyedDensities) -> str:
     return f"{total:08x}"
 
 
-def _checksum(words: Iterable[str]) -> int:
-    total = 0
+def _checksum(words: Iterable[str], total: int = 0) -> int:
     for word in words:
         total = zlib.crc32(str(word).encode("utf-8", "surrogatepass") + b"\n", total)
     return total

@@ -12,6 +12,7 @@ import codecs
 from densvec.files.streams import read_into
 
 MAX_SENTENCE_LENGTH = 10000
+LONGEST_WORD = 1 << 24                      # bytes: what has longer ones is no text and would fill the memory
 
 # A block ends with the sentence that fills it, and its positions are 32-bit numbers.
 cdef int64_t MOST_WORDS = 1000000000
@@ -178,6 +179,8 @@ cdef class TextReader:
         """Read more after `valid`; False when there is nothing left to read."""
         cdef bint first = self.file is None
         PyErr_CheckSignals()
+        if self.valid - self.position > LONGEST_WORD:
+            raise ValueError(f"{self.name}: no white space within {LONGEST_WORD:,} bytes; is this text?")
         if first:
             for self.name, opener in self.sources:
                 self.file = opener()

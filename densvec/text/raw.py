@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from densvec.files.streams import faults_named
 from densvec.text._raw import Tokenised
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text.source import TextCorpus, log_replaced
@@ -107,7 +108,10 @@ class RawText(TextCorpus):
 
     def sample(self) -> str:
         """Return the beginning of the text, as it is."""
-        return self._beginning(self._sources[0][1]) if self._sources else ""
+        if not self._sources:
+            return ""
+        with faults_named(self._sources[0][0]):
+            return self._beginning(self._sources[0][1])
 
     def _beginning(self, opener: Callable[[], Any]) -> str:
         file = opener()

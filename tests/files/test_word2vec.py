@@ -100,7 +100,6 @@ TEXTS = {
     "too many numbers": b"2 2\na 1 2 3\nb 3 4\n",
     "no number": b"2 2\na 1 x\nb 3 4\n",
     "blank line": b"2 2\n\na 1 2\nb 3 4\n",
-    "word with a blank": b"2 2\na b 1 2\nb 3 4\n",
     "one number in the header": b"3\na 1 2\n",
     "three numbers in the header": b"2 2 2\na 1 2\n",
     "no header": b"a 1 2\nb 3 4\n",
@@ -127,6 +126,15 @@ def _read_or_refuse(cls, path):
         return contents(cls.load_word2vec_format(path))
     except (ValueError, EOFError) as error:
         return error
+
+
+@pytest.mark.parametrize("header", [b"", b"4 2\n"])
+def test_words_may_have_spaces_as_those_of_glove(tmp_path, header):
+    path = tmp_path / "glove.840B.txt"
+    path.write_bytes(header + b". . . 1 2\nat me@home.example 3 4\n1.5 5 6\nkiwi 7 8\n")
+    found = KeyedDensities.load_word2vec_format(path, no_header=not header)
+    assert found.index_to_key == [". . .", "at me@home.example", "1.5", "kiwi"]
+    assert found.vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
 
 
 def test_too_few_numbers_are_refused(tmp_path):

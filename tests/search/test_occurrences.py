@@ -98,6 +98,17 @@ def test_other_arguments_do_not_continue_it(wv, tmp_path):
         index_occurrences(wv, SENTENCES[:100], tmp_path, words=["kiwi"], dtype="float32")
 
 
+def test_another_corpus_does_not_continue_it(wv, tmp_path):
+    index_occurrences(wv, SENTENCES[:200], tmp_path, words=["kiwi"], part_size=20)
+    before = files(tmp_path)
+    for other in (SENTENCES[1:201], SENTENCES[:50], [SENTENCES[0] + SENTENCES[1], *SENTENCES[2:]]):
+        with pytest.raises(ValueError, match="another corpus"):
+            index_occurrences(wv, other, tmp_path, words=["kiwi"], part_size=20)
+        assert files(tmp_path) == before
+    longer = index_occurrences(wv, SENTENCES[:400], tmp_path, words=["kiwi"], part_size=20)
+    assert len(longer) == sum(tokens.count("kiwi") for tokens in SENTENCES[:400])
+
+
 def test_another_model_is_refused(wv, kiwis):
     other = BayesianSkipGram(SENTENCES[:300], vector_size=12, min_count=1, epochs=1, workers=1).wv
     with pytest.raises(ValueError, match="another model"):
@@ -119,9 +130,18 @@ def test_damage_is_named(wv, tmp_path):
     (tmp_path / "occurrences-00000.dv").unlink()
     with pytest.raises(DensvecFileError, match="missing"):
         Occurrences(tmp_path, wv)
-    (tmp_path / "occurrences.json").write_text("{")
-    with pytest.raises(DensvecFileError, match="not JSON"):
-        Occurrences(tmp_path, wv)
+    for part in tmp_path.glob("*.dv"):
+        part.unlink()
+    for again in (
+        lambda: Occurrences(tmp_path, wv),
+        lambda: index_occurrences(wv, SENTENCES, tmp_path, ["kiwi"]),
+    ):
+        with pytest.raises(DensvecFileError, match="missing"):
+            again()
+    for text in ("{", 100_000 * "["):
+        (tmp_path / "occurrences.json").write_text(text)
+        with pytest.raises(DensvecFileError, match="not JSON"):
+            Occurrences(tmp_path, wv)
 
 
 def test_occurrences_in_a_search_engine(wv, kiwis):
