@@ -20,15 +20,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-#: Names of the figures in a report.
+#: Figures of `evaluate_all`: benchmark, measure and method.
 FIGURES = (
-    "SUM",
-    "BIG5",
-    "GAP lst_all encoder",
-    "GAP coinco_dev encoder",
-    "direction bbds kl",
-    "direction bless kl",
+    ("SUM", "", "cosine"),
+    ("BIG5", "", "cosine"),
+    ("lst_all", "GAP", "wv.substitutes"),
+    ("coinco_dev", "GAP", "wv.substitutes"),
+    ("bbds_direction", "accuracy", "wv.direction"),
+    ("bless_direction", "accuracy", "wv.direction"),
 )
+TASKS = ("word similarity", "candidates", "direction of entailment")
 
 #: Cores of each machine in the table of efficiency.
 CORES = 16
@@ -116,7 +117,7 @@ def be_rank(args):
 def quality(args) -> None:
     """Print the quality of models of different numbers of ranks."""
     from densvec import BayesianSkipGram
-    from densvec.evaluation import evaluate_all
+    from densvec.evaluation import Bootstrap, evaluate_all
 
     print(f"{args.corpus}, {args.epochs} epochs, {between(args)}\n")
     print(
@@ -129,9 +130,10 @@ def quality(args) -> None:
             path = os.path.join(args.out or folder, f"ranks{ranks}.dv")
             options = {"epochs": args.epochs, "exchange_words": args.exchange_words, "seed": args.seed}
             told = train(args.corpus, ranks, path, **options)
-            report = evaluate_all(BayesianSkipGram.load(path), args.data, resamples=0)
-            figures = {name: estimate.value for name, estimate in report.figures().items()}
-            shown = [figures.get(name, float("nan")) for name in FIGURES]
+            model = BayesianSkipGram.load(path)
+            results = evaluate_all(model, args.data, tasks=TASKS, bootstrap=Bootstrap(0))
+            figures = {(each.benchmark, each.measure, each.method): float(each.value) for each in results}
+            shown = [figures.get(key, float("nan")) for key in FIGURES]
             cells = " | ".join(f"{value:.3f}" for value in [*shown, told["loss"]])
             sent = (
                 f"{told['bytes_per_round'] / 1e6:.1f} | {told['bytes_per_word']:.0f}"

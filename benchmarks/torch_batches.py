@@ -8,16 +8,16 @@ import argparse
 import time
 
 from densvec import BayesianSkipGram
-from densvec.evaluation import evaluate_all
+from densvec.evaluation import Bootstrap, evaluate_all
 from densvec.training.torch import options
 
 FIGURES = {
-    "BIG5": "BIG5",
-    "GAP": "GAP lst_all encoder",
-    "CoInCo": "GAP coinco_dev encoder",
-    "SCWS": "rho in context scws_dev encoder cosine",
-    "BBDS": "direction bbds kl",
-    "BLESS": "direction bless kl",
+    "BIG5": ("BIG5", "", "cosine"),
+    "P@1": ("lst_all", "P@1", "wv.substitutes"),
+    "GAP": ("lst_all", "GAP", "wv.substitutes"),
+    "SCWS": ("scws_dev", "rho", "wv.similarity_in_context"),
+    "BBDS": ("bbds_direction", "accuracy", "wv.direction"),
+    "BLESS": ("bless_direction", "accuracy", "wv.direction"),
 }
 
 
@@ -49,8 +49,8 @@ def main(corpus, sizes, epochs, seed, batch_words, data=None):
         line = f"{'native' if centres is None else f'{centres:,}' if centres else 'growing':8}"
         line += "".join(f"{epoch.loss:7.1f}" for epoch in model.loss_history)
         if data:
-            report = evaluate_all(model.wv, data, resamples=0)
-            line += "".join(f"{report[figure]:8.3f}" for figure in FIGURES.values())
+            results = evaluate_all(model.wv, data, bootstrap=Bootstrap(0))
+            line += "".join(f"{float(results[figure]):8.3f}" for figure in FIGURES.values())
         print(line + f"{taken:9.0f}", flush=True)
 
 

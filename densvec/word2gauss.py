@@ -72,9 +72,9 @@ class Word2Gauss(DensityModel, Word2GaussParameters):
     those of its contexts. ``"reverse_kl"`` is −KL[w‖c], the contrast of the Bayesian Skip-gram without its
     network. ``"expected_likelihood"`` is log ∫ w(z) c(z) dz, which is symmetric. With each of them a general
     word should end up broader than the words it stands for, so that KL[w1‖w2] < KL[w2‖w1] when w2 is the more
-    general one: what `densvec.evaluation.direction` and ``wv.entailment`` ask. On much text ``"kl"`` tells the
-    direction best, because its variances follow the words' frequencies; on text where frequency says little,
-    such as the example below, the other two do, and they are a little better at similarity.
+    general one: what `densvec.evaluation.entailment_direction` and ``wv.entailment`` ask. On much text ``"kl"``
+    tells the direction best, because its variances follow the words' frequencies; on text where frequency says
+    little, such as the example below, the other two do, and they are a little better at similarity.
 
     There is no network: a word has no posterior in a context. For that, see `densvec.BayesianSkipGram`.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from densvec import BayesianSkipGram
 from densvec.datasets import toy_language
-from densvec.evaluation import direction
+from densvec.evaluation import entailment_direction
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--sentences", type=int, default=20_000, help="how many to generate (default: 20000)")
@@ -25,4 +25,4 @@ for specific, general in (("kakapo", "bird"), ("bird", "animal"), ("kakapo", "an
 with tempfile.TemporaryDirectory() as directory:
     path = Path(directory) / "toy_direction.txt"
     path.write_text("".join(f"{specific} {general} True\n" for specific, general in corpus.hypernyms))
-    print(f"\n{direction(wv, path)}")
+    print(f"\n{entailment_direction(wv, path)}")

@@ -15,20 +15,36 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from densvec.evaluation import Lexicon, Report, evaluate_all
-from densvec.evaluation import tables as paper_tables
-from densvec.evaluation.entailment import read_entailment
+from densvec.evaluation import (
+    Bootstrap,
+    Estimate,
+    Results,
+    entailment,
+    entailment_direction,
+    evaluate_all,
+    ranking_of_candidates,
+    word_similarity,
+)
+from densvec.evaluation.baselines import unit
+from densvec.evaluation.figures import format_table
+from densvec.evaluation.substitutes import Instance
+from densvec.keyed import KeyedDensities
+from densvec.statistics.bootstrap import difference
 
 Settings = dict[str, Any]
+Key = tuple[str, str, str]  # benchmark, measure, method
+Row = dict[str, Any]
+
+WINDOW = 5
+"""Words on each side of a target that addition and multiplication read, as Melamud et al. (2015) did."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +107,13 @@ def _train_gensim(corpus: str, settings: Settings, path: Path) -> None:
         )
 
 
-def _load_gensim(path: Path) -> Any:
+def _load_gensim(path: Path) -> KeyedDensities:
     with np.load(path) as arrays:
-        words = str(arrays["words"]).split("\n")
-        return SimpleNamespace(
-            key_to_index={word: row for row, word in enumerate(words)},
-            vectors=arrays["vectors"],
+        return KeyedDensities.from_arrays(
+            str(arrays["words"]).split("\n"),
+            arrays["vectors"],
             context_vectors=arrays["context_vectors"],
-            expandos={"count": arrays["counts"]},
+            attributes={"count": arrays["counts"]},
         )
 
 
@@ -133,10 +148,10 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model of one seed: its words, its report, and how long training took, if that is known."""
+    """A trained model of one seed: its words, its figures, and how long training took, if that is known."""
 
-    lexicon: Lexicon
-    report: Report
+    wv: KeyedDensities
+    results: Results
     seconds: float | None
 
 
@@ -169,7 +184,7 @@ def fingerprint(corpus: str, name: str, settings: Settings) -> str:
 
 
 def run(
-    name: str, corpus: str, data: str, settings: Settings, cache: Path, resamples: int, retrain: bool
+    name: str, corpus: str, data: str, settings: Settings, cache: Path, bootstrap: Bootstrap, retrain: bool
 ) -> Run:
     """Train one model unless it is in the cache, and evaluate it."""
     kind = KINDS[name]
@@ -185,109 +200,385 @@ def run(
         print(f"{kind.label}, seed {settings['seed']}: from {path}")
     seconds = json.loads(note.read_text())["seconds"] if note.exists() else None
     wv = kind.load(path)
-    return Run(Lexicon(wv), evaluate_all(wv, data, resamples=resamples), seconds)
+    return Run(wv, measured(wv, data, bootstrap), seconds)
 
 
-def make_tables(runs: dict[str, list[Run]]) -> list[paper_tables.PaperTable]:
-    """All tables, from the runs of each model (by label, one run for each seed)."""
-    reports = {label: [each.report for each in seeds] for label, seeds in runs.items()}
-    first = {label: seeds[0].lexicon for label, seeds in runs.items()}
-    made = [
-        paper_tables.similarity_table(reports),
-        paper_tables.substitution_table(reports),
-        paper_tables.entailment_table(reports),
-        paper_tables.direction_table(reports),
-        paper_tables.pairs_table(first),
+def measured(wv: KeyedDensities, data: str, bootstrap: Bootstrap) -> Results:
+    """Return the figures of Tables 1 to 4."""
+    names = [word_similarity.name, entailment.name, entailment_direction.name]
+    results = evaluate_all(wv, data, tasks=names, bootstrap=bootstrap)
+    sentences = Path(data, "lexsub", "lst_all.preprocessed")
+    if sentences.exists():
+        results += ranking_of_candidates(wv, sentences, methods=rankers(wv), bootstrap=bootstrap)
+    return results
+
+
+def rankers(wv: KeyedDensities) -> dict[str, Callable[[Sequence[Instance]], list[list[str]]]]:
+    """Rankers of Table 2 that only need vectors, and the one that needs densities but no context."""
+    units = unit(wv.vectors.astype(np.float64))
+
+    def by(scores_of: Callable[[int, list[int], list[str]], Any]) -> Callable[..., list[list[str]]]:
+        def ranking(instance: Instance) -> list[str]:
+            tokens, place = instance.occurrence.tokens, instance.occurrence.position
+            target = next((word for word in (tokens[place], instance.lemma) if word in wv), None)
+            known = [word for word in instance.candidates if word in wv]
+            if target is None or not known:
+                return []
+            around = [*tokens[max(0, place - WINDOW) : place], *tokens[place + 1 : place + 1 + WINDOW]]
+            context = [wv.key_to_index[word] for word in around if word in wv]
+            scores = scores_of(wv.key_to_index[target], context, known)
+            return [known[i] for i in np.argsort(-np.asarray(scores), kind="stable")]
+
+        return lambda instances: [ranking(each) for each in instances]
+
+    def add(table: Any) -> Any:
+        """Cosine of a candidate with target + mean of the context, all as unit vectors."""
+
+        def scores(target: int, context: list[int], candidates: list[str]) -> Any:
+            query = units[target] + (table[context].mean(axis=0) if context else 0)
+            return units[[wv.key_to_index[word] for word in candidates]] @ query
+
+        return by(scores)
+
+    def mult(table: Any) -> Any:
+        """(cos(s, w) + 1)/2 times the geometric mean over the context of (cos(s, c) + 1)/2, as a logarithm."""
+
+        def scores(target: int, context: list[int], candidates: list[str]) -> Any:
+            rows = units[[wv.key_to_index[word] for word in candidates]]
+            likeness = np.log(np.maximum((1 + rows @ units[target]) / 2, 1e-12))
+            if context:
+                likeness += np.log(np.maximum((1 + rows @ table[context].T) / 2, 1e-12)).mean(axis=1)
+            return likeness
+
+        return by(scores)
+
+    found = {"add": add(units), "mult": mult(units)}
+    if wv.context_vectors is not None:
+        outputs = unit(wv.context_vectors.astype(np.float64))
+        found |= {"add, output vectors": add(outputs), "mult, output vectors": mult(outputs)}
+    if wv.log_variances is not None:
+        found["prior"] = by(
+            lambda target, context, candidates: wv.entailment(
+                [wv.index_to_key[target]] * len(candidates), candidates
+            )
+        )
+    return found
+
+
+# What Bražinskas, Havrylov & Titov (2018) print, trained on 3 billion tokens (ukWaC and WaCkypedia), 100 dimensions, a
+# window of 5 words on each side, a vocabulary of 280,000 words. Of Table 1 the single figures of BSG.
+_BSG_SIMILARITY = {
+    "MC-30": 0.71,
+    "MEN-TR-3k": 0.73,
+    "MTurk-287": 0.70,
+    "MTurk-771": 0.67,
+    "RG-65": 0.70,
+    "RW-STANFORD": 0.43,
+    "SIMLEX-999": 0.35,
+    "VERB-143": 0.32,
+    "WS-353-ALL": 0.72,
+    "WS-353-REL": 0.68,
+    "WS-353-SIM": 0.75,
+    "YP-130": 0.50,
+}
+_LABELS = ("BSG", "W2G(S)", "W2G(D)", "SG")
+
+
+def _published(*figures: float | None) -> dict[str, float | None]:
+    return dict(zip(_LABELS, figures, strict=False))
+
+
+# Each table's lines: what a line says, which figure it is, and what the paper prints for each model.
+TABLES: dict[str, list[tuple[str, Key, Mapping[str, float | None]]]] = {
+    "Table 1. Word similarity (Spearman's ρ)": [
+        *((name, (name, "rho", "cosine"), _published(rho)) for name, rho in _BSG_SIMILARITY.items()),
+        ("sum of all", ("SUM", "", "cosine"), _published(7.26, 7.10, 6.95, 7.15)),
+        ("MEN, MTurk-771, RW, SimLex, WS-353", ("BIG5", "", "cosine"), _published(2.90, None, None, 2.84)),
+    ],
+    "Table 2. Lexical substitution (GAP)": [
+        ("encoder", ("lst_all", "GAP", "posterior"), _published(0.461)),
+        ("encoder, as wv.substitutes ranks", ("lst_all", "GAP", "wv.substitutes"), {}),
+        ("add", ("lst_all", "GAP", "add"), _published(0.437, 0.431, 0.427, 0.426)),
+        ("mult", ("lst_all", "GAP", "mult"), _published(0.439, 0.432, 0.427, 0.428)),
+        ("add, context from output vectors", ("lst_all", "GAP", "add, output vectors"), {}),
+        ("mult, context from output vectors", ("lst_all", "GAP", "mult, output vectors"), {}),
+        ("out of context, cosine", ("lst_all", "GAP", "cosine"), {}),
+        ("out of context, KL of the priors", ("lst_all", "GAP", "prior"), {}),
+        ("random order", ("lst_all", "GAP", "chance"), {}),
+    ],
+    "Table 3. Lexical entailment": [
+        ("BBDS, best F1 by KL", ("bbds", "F1", "wv.entailment"), _published(0.762, 0.770, 0.765)),
+        ("BBDS, best F1 by cosine", ("bbds", "F1", "cosine"), _published(0.759, 0.757, 0.749, 0.757)),
+        ("BLESS, best F1 by KL", ("bless", "F1", "wv.entailment"), _published(0.200, 0.189, 0.187)),
+        ("BLESS, best F1 by cosine", ("bless", "F1", "cosine"), _published(0.208, 0.204, 0.203, 0.203)),
         *(
-            paper_tables.posteriors_table(lexicon)
-            for lexicon in first.values()
-            if lexicon.encoder is not None
+            (f"{name.upper()}, average precision by {by}", (name, "AP", method), {})
+            for name in ("bbds", "bless")
+            for by, method in (("KL", "wv.entailment"), ("cosine", "cosine"))
         ),
-        paper_tables.generality_table(reports),
-    ]
-    leader = next(iter(runs))
+    ],
+    "Table 4. Direction of entailment (accuracy)": [
+        ("BBDS, by KL", ("bbds_direction", "accuracy", "wv.direction"), _published(0.7823, 0.7841, 0.7805)),
+        ("BBDS, by variance", ("bbds_direction", "accuracy", "wv.generality"), {}),
+        ("BBDS, by frequency", ("bbds_direction", "accuracy", "frequency"), _published(*[0.7884] * 4)),
+        ("BLESS, by KL", ("bless_direction", "accuracy", "wv.direction"), _published(0.6734, 0.5750, 0.5458)),
+        ("BLESS, by variance", ("bless_direction", "accuracy", "wv.generality"), {}),
+        ("BLESS, by frequency", ("bless_direction", "accuracy", "frequency"), _published(*[0.5526] * 4)),
+    ],
+}
+
+# Table 5, BSG: KL[first‖second] and the cosine of the means.
+PAIRS = {
+    ("dog", "cat"): (15.47, 0.71),
+    ("dog", "pet"): (18.52, 0.70),
+    ("dog", "hound"): (21.20, 0.64),
+    ("dog", "animal"): (27.69, 0.52),
+}
+
+# Words in two senses each, for Table 6.
+EXAMPLES = (
+    ("bank", "he sat on the grassy bank of the river and watched the water"),
+    ("bank", "the central bank raised its interest rate on loans and deposits"),
+    ("plant", "the power plant burns coal to make electricity for the city"),
+    ("plant", "the leaves of the plant are eaten by insects in summer"),
+    ("star", "the film made her a star of american cinema"),
+    ("star", "the planet orbits a star that is smaller than the sun"),
+    ("cell", "the prisoner was locked in a cell for three days"),
+    ("cell", "the membrane of the cell surrounds its nucleus and proteins"),
+    ("bass", "he played bass guitar and sang in the band"),
+    ("bass", "fishermen catch bass and trout in the lake"),
+)
+
+GENERALITY = _published(-0.07, 0.59, 0.91)  # Figure 6 in one number
+
+# By which figures models are compared: the first that a model has is its own measure.
+HEADLINES: dict[str, list[Key]] = {
+    "BIG5": [("BIG5", "", "cosine")],
+    "SUM": [("SUM", "", "cosine")],
+    "GAP": [key for _, key, _ in TABLES["Table 2. Lexical substitution (GAP)"] if key[2] != "chance"],
+    "F1 BBDS": [("bbds", "F1", "wv.entailment"), ("bbds", "F1", "cosine")],
+    "F1 BLESS": [("bless", "F1", "wv.entailment"), ("bless", "F1", "cosine")],
+    "direction BBDS": [("bbds_direction", "accuracy", name) for name in ("wv.direction", "frequency")],
+    "direction BLESS": [("bless_direction", "accuracy", name) for name in ("wv.direction", "frequency")],
+}
+
+
+def over_seeds(values: Sequence[float]) -> str:
+    """Return the mean over seeds, and the sample standard deviation if there are several."""
+    mean = f"{np.mean(values):.3f}"
+    return mean if len(values) < 2 else f"{mean} ± {np.std(values, ddof=1):.3f}"
+
+
+def beside_the_paper(
+    lines: Sequence[tuple[str, Any, Mapping[str, float | None]]], runs: Mapping[str, Any]
+) -> list[Row]:
+    """Return a row for each line: for each model our values over its seeds, and the paper's."""
+    rows: list[Row] = []
+    for text, key, published in lines:
+        row: Row = {"": text}
+        for label, seeds in runs.items():
+            values = [each[key] for each in seeds if key in each]
+            row[label] = over_seeds(values) if values else None
+            if label in _LABELS:
+                row[f"{label}, paper"] = published.get(label)
+        if any(row[label] is not None for label in runs):
+            rows.append(row)
+    filled = {name for row in rows for name, value in row.items() if value is not None}
+    return [{name: value for name, value in row.items() if name in filled} for row in rows]
+
+
+def make_tables(runs: dict[str, list[Run]]) -> dict[str, list[Row]]:
+    """All tables by title, from the runs of each model (by label, one run for each seed)."""
+    found = {
+        label: [{_key(figure): figure.value for figure in each.results} for each in seeds]
+        for label, seeds in runs.items()
+    }
+    numbers = {
+        label: [{key: value.value for key, value in each.items()} for each in seeds]
+        for label, seeds in found.items()
+    }
+    made = {title: beside_the_paper(lines, numbers) for title, lines in TABLES.items()}
+    dense = {label: seeds for label, seeds in runs.items() if seeds[0].wv.log_variances is not None}
+    made["Table 5. KL[dog‖·] and cosine"] = pairs_table(
+        {label: seeds[0].wv for label, seeds in dense.items()}
+    )
+    for label, seeds in dense.items():
+        if seeds[0].wv.encoder is not None:
+            made[f"Table 6. Nearest words, by KL from the posterior in context ({label})"] = posteriors_table(
+                seeds[0].wv
+            )
+    correlations = {
+        label: [
+            {"rho": correlation}
+            for each in seeds
+            if (correlation := generality_and_frequency(each.wv)) is not None
+        ]
+        for label, seeds in dense.items()
+    }
+    made["Figure 6 in one number. Generality against frequency"] = beside_the_paper(
+        [("Pearson's correlation of log-determinant and log-frequency", "rho", GENERALITY)], correlations
+    )
     if len(runs) > 1:
-        made.append(paper_tables.differences_table(reports, leader))
-    seconds = [
-        {"model": label, "seed": i + 1, "training time, s": each.seconds, "words": len(each.lexicon)}
+        leader = next(iter(runs))
+        made[f"{leader} against the others"] = differences_table(found, leader)
+    made["Training"] = [
+        {"model": label, "seed": str(i + 1), "training time, s": each.seconds, "words": str(len(each.wv))}
         for label, seeds in runs.items()
         for i, each in enumerate(seeds)
     ]
-    return [table for table in [*made, paper_tables.PaperTable("Training", tuple(seconds))] if table.rows()]
+    return {title: rows for title, rows in made.items() if rows}
 
 
-def figure_5(models: dict[str, Lexicon], data: str, path: Path) -> bool:
+def _key(figure: Any) -> Key:
+    return figure.benchmark, figure.measure, figure.method
+
+
+def pairs_table(models: Mapping[str, KeyedDensities]) -> list[Row]:
+    """Table 5: KL[dog‖·] and cosine of a few pairs, for every model with densities."""
+    rows: list[Row] = []
+    for (first, second), (kl, cosine) in PAIRS.items() if models else ():
+        row: Row = {"pair": f"{first}–{second}"}
+        for label, wv in models.items():
+            known = first in wv and second in wv
+            row[f"{label} KL"] = float(wv.kl_divergence(first, second)) if known else None
+            row[f"{label} cosine"] = float(wv.similarity(first, second)) if known else None
+        rows.append({**row, "BSG KL, paper": kl, "BSG cosine, paper": cosine})
+    return rows
+
+
+def posteriors_table(wv: KeyedDensities, topn: int = 6, frequent: int = 20_000) -> list[Row]:
+    """Table 6: the words whose priors are nearest, by KL, to the posterior of a word in a sentence.
+
+    Shown are only the most frequent words: the rarest have unreliable densities.
+    """
+
+    def nearest(density: Any, word: str) -> str:
+        found = wv.most_similar(density, topn=topn + 1, restrict_vocab=frequent, metric="kl")
+        return ", ".join([other for other, _ in found if other != word][:topn])
+
+    rows: list[Row] = []
+    for word, sentence in EXAMPLES:
+        tokens = sentence.split()
+        if word in wv:
+            marked = " ".join(f"**{token}**" if token == word else token for token in tokens)
+            posterior = wv.infer(tokens, position=tokens.index(word))
+            rows.append(
+                {
+                    "word in context": marked,
+                    "nearest to the posterior": nearest(posterior, word),
+                    "nearest to the prior": nearest(wv.density(word), word),
+                }
+            )
+    return rows
+
+
+def generality_and_frequency(wv: KeyedDensities) -> float | None:
+    """Pearson's correlation of the log-determinant with log-frequency; None if all words are as general."""
+    generality, logs = np.asarray(wv.generality(wv.index_to_key)), np.log(wv.expandos["count"])
+    return float(np.corrcoef(generality, logs)[0, 1]) if generality.std() > 0 and logs.std() > 0 else None
+
+
+def differences_table(found: Mapping[str, Sequence[Mapping[Key, Estimate]]], model: str) -> list[Row]:
+    """One model against each of the others.
+
+    The difference is that of the means over seeds, with its paired bootstrap interval. The model is judged by its own
+    measure (encoder, KL), a rival by the best that it has; in the direction of entailment with KL, or with the
+    frequency of words if it has no densities.
+    """
+    mine, rows = _means(found[model]), []
+    for label in (each for each in found if each != model):
+        theirs = _means(found[label])
+        for headline, keys in HEADLINES.items():
+            own = next((key for key in keys if key in mine), None)
+            rivals = [key for key in keys if key in theirs]
+            if own is None or not rivals:
+                continue
+            if not headline.startswith("direction"):
+                rivals.sort(key=lambda key: -theirs[key].value)
+            rival = rivals[0]
+            row: Row = {"figure": headline, "against": label if rival == own else f"{label} ({rival[2]})"}
+            gained = difference(mine[own], theirs[rival])
+            rows.append({**row, model: mine[own].value, "rival": theirs[rival].value, "difference": gained})
+    return rows
+
+
+def _means(seeds: Sequence[Mapping[Key, Estimate]]) -> dict[Key, Estimate]:
+    """Every figure, averaged over the seeds."""
+    shared = [key for key in seeds[0] if all(key in seed for seed in seeds)]
+    return {key: Estimate.mean([seed[key] for seed in seeds]) for key in shared}
+
+
+def figure_5(models: dict[str, KeyedDensities], data: str, path: Path) -> bool:
     """Histograms of KL[w1‖w2] for pairs that entail and others; False if there is nothing to draw."""
     from matplotlib.figure import Figure
 
-    dense = {label: lexicon for label, lexicon in models.items() if lexicon.log_variances is not None}
-    files = [
-        file
-        for file in (Path(data, "entailment", f"{name}.tsv") for name in ("bbds", "bless"))
-        if file.exists()
-    ]
-    if not dense or not files:
+    files = [each for name in ("bbds", "bless") if (each := Path(data, "entailment", f"{name}.tsv")).exists()]
+    if not models or not files:
         return False
-    figure = Figure(figsize=(4.5 * len(dense), 3 * len(files)), layout="constrained")
-    axes = figure.subplots(len(files), len(dense), squeeze=False)
+    figure = Figure(figsize=(4.5 * len(models), 3 * len(files)), layout="constrained")
+    axes = figure.subplots(len(files), len(models), squeeze=False)
     for row, file in zip(axes, files, strict=True):
-        pairs = read_entailment(file)
-        truth = np.array([answer for _, _, answer in pairs])
-        for ax, (label, lexicon) in zip(row, dense.items(), strict=True):
-            first, second = lexicon.indices(a for a, _, _ in pairs), lexicon.indices(b for _, b, _ in pairs)
-            known = (first >= 0) & (second >= 0)
-            kl, answers = lexicon.kl(first[known], second[known]), truth[known]
+        for ax, (label, wv) in zip(row, models.items(), strict=True):
+            pairs = [pair for pair in entailment.read(file) if pair.first in wv and pair.second in wv]
+            truth = np.array([pair.rating > 0 for pair in pairs], dtype=bool)
+            kl = np.array([float(wv.kl_divergence(pair.first, pair.second)) for pair in pairs])
             bins = np.linspace(0, np.quantile(kl, 0.99) if len(kl) else 1, 50)
-            ax.hist(kl[~answers], bins, density=True, alpha=0.6, label="not entailing")
-            ax.hist(kl[answers], bins, density=True, alpha=0.6, label="entailing")
+            ax.hist(kl[~truth], bins, density=True, alpha=0.6, label="not entailing")
+            ax.hist(kl[truth], bins, density=True, alpha=0.6, label="entailing")
             ax.set(title=f"{label}, {file.stem.upper()}", xlabel="KL[w1‖w2]", ylabel="density")
             ax.legend()
     figure.savefig(path, dpi=120)
     return True
 
 
-def figure_6(runs: dict[str, list[Run]], path: Path) -> bool:
+def figure_6(models: dict[str, KeyedDensities], path: Path) -> bool:
     """Log-determinant of the covariance against log-frequency, one panel for each model with densities."""
     from matplotlib.figure import Figure
 
-    dense = {label: seeds[0] for label, seeds in runs.items() if seeds[0].report.generality is not None}
-    if not dense:
+    if not models:
         return False
-    figure = Figure(figsize=(4.5 * len(dense), 3.5), layout="constrained")
-    for ax, (label, each) in zip(
-        figure.subplots(1, len(dense), squeeze=False)[0], dense.items(), strict=True
+    figure = Figure(figsize=(4.5 * len(models), 3.5), layout="constrained")
+    for ax, (label, wv) in zip(
+        figure.subplots(1, len(models), squeeze=False)[0], models.items(), strict=True
     ):
-        counts, generality = each.lexicon.counts(), each.lexicon.generality()
-        ax.scatter(np.log(counts), generality, s=2, alpha=0.3, linewidths=0, rasterized=True)
-        pearson = each.report.generality.pearson.value
+        logs, generality = np.log(wv.expandos["count"]), wv.generality(wv.index_to_key)
+        ax.scatter(logs, generality, s=2, alpha=0.3, linewidths=0, rasterized=True)
+        pearson = generality_and_frequency(wv) or 0.0
         ax.set(title=f"{label}, Pearson {pearson:.2f}", xlabel="log frequency", ylabel="log-determinant")
     figure.savefig(path, dpi=120)
     return True
 
 
+NOTES = {
+    "against the others": "Half-widths of 95 % intervals come from drawing the benchmarks' items again; a difference "
+    "smaller than that is not evidence. They do not include the noise between training seeds."
+}
+
+
 def write(runs: dict[str, list[Run]], data: str, out: Path, described: dict[str, Any]) -> str:
     """Write tables.md, tables.json, figure5.png and figure6.png; return the Markdown."""
     made = make_tables(runs)
+    dense = {label: seeds[0].wv for label, seeds in runs.items() if seeds[0].wv.log_variances is not None}
     figures = [
-        (
-            5,
-            "KL of entailing and other pairs",
-            figure_5({m: s[0].lexicon for m, s in runs.items()}, data, out / "figure5.png"),
-        ),
-        (6, "Log-determinant of the covariance against log-frequency", figure_6(runs, out / "figure6.png")),
+        (5, "KL of entailing and other pairs", figure_5(dense, data, out / "figure5.png")),
+        (6, "Log-determinant of the covariance against log-frequency", figure_6(dense, out / "figure6.png")),
     ]
-    settings = "\n".join(f"- {name}: {value}" for name, value in described.items())
-    drawn = [
+    parts = ["# The tables of Bražinskas, Havrylov & Titov (2018), made again"]
+    parts.append("\n".join(f"- {name}: {value}" for name, value in described.items()))
+    for title, rows in made.items():
+        parts += [f"## {title}", format_table(rows, markdown=True)]
+        parts += [note for ending, note in NOTES.items() if title.endswith(ending)]
+    parts += [
         f"## Figure {number}. {text}\n\n![{text}](figure{number}.png)"
         for number, text, done in figures
         if done
     ]
-    head = "# The tables of Bražinskas, Havrylov & Titov (2018), made again\n\n" + settings
-    markdown = "\n\n".join([head, *(table.to_markdown() for table in made), *drawn]) + "\n"
+    markdown = "\n\n".join(parts) + "\n"
     (out / "tables.md").write_text(markdown, encoding="utf-8")
-    reports = {label: [each.report.to_dict() for each in seeds] for label, seeds in runs.items()}
-    content = {"settings": described, "tables": [table.to_dict() for table in made], "reports": reports}
-    (out / "tables.json").write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    results = {label: [each.results.to_dict() for each in seeds] for label, seeds in runs.items()}
+    content = {"settings": described, "tables": made, "results": results}
+    plain = json.dumps(content, indent=1, ensure_ascii=False, default=lambda estimate: estimate.to_dict())
+    (out / "tables.json").write_text(plain, encoding="utf-8")
     return markdown
 
 
@@ -368,7 +659,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 options.data,
                 {**settings, **thinning(name, options.sample), "seed": seed},
                 cache,
-                options.resamples,
+                Bootstrap(options.resamples),
                 options.retrain,
             )
             runs.setdefault(KINDS[name].label, []).append(done)

@@ -21,26 +21,38 @@ from pathlib import Path
 
 from densvec import BayesianSkipGram, KeyedDensities, __version__
 from densvec.cli import main as densvec
-from densvec.evaluation import evaluate_all
+from densvec.evaluation import Bootstrap, evaluate_all
 
 PACKAGE = Path(__file__).resolve().parents[1]
 WIKIPEDIA = "English Wikipedia (lower-cased, `[a-z0-9]+('[a-z]+)?`, one paragraph on each line)"
 
-# What the card states of `densvec evaluate`, and what it is called there.
+# What the card states of `densvec evaluate`: benchmark, measure and method, and what they are called there.
 FIGURES = {
-    "SUM": "word similarity, sum of the 12 rank correlations",
-    "BIG5": "of these, the five largest sets",
-    "GAP lst_all encoder": "lexical substitution (SemEval-2007), GAP",
-    "GAP lst_all out_of_context": "the same without context",
-    "rho in context scws_dev encoder cosine": "similarity in context (SCWS, development half), rank correlation",
-    "rho in context scws_dev out_of_context cosine": "the same without context",
-    "F1 bbds hypernymy": "entailment (BBDS), best F1",
-    "F1 bless hypernymy": "entailment (BLESS), best F1",
-    "direction bbds kl": "direction of entailment (BBDS)",
-    "direction bbds frequency": "the same by frequency",
-    "direction bless kl": "direction of entailment (BLESS)",
-    "direction bless frequency": "the same by frequency",
-    "rho hyperlex hypernymy": "graded entailment (HyperLex), rank correlation",
+    ("word-sim", "MRR", "cosine"): "neighbours by cosine, mean reciprocal rank of a partner among all words",
+    ("word-sim", "MRR", "kl"): "the same by KL",
+    ("SUM", "", "cosine"): "word similarity, sum of the 12 rank correlations",
+    ("BIG5", "", "cosine"): "of these, the five largest sets",
+    ("wic_train", "accuracy", "wv.similarity_in_context"): "word in context (WiC), accuracy",
+    ("wic_train", "accuracy", "average"): "the same by the average of the context",
+    ("scws_dev", "rho", "wv.similarity_in_context"): "similarity in context (SCWS, half), rank correlation",
+    ("scws_dev", "rho", "word"): "the same without context",
+    ("lst_all", "P@1", "wv.substitutes"): "substitutes among all words (SemEval-2007), first answer right",
+    ("lst_all", "P@1", "cosine"): "the same by cosine without context",
+    ("lst_all", "GAP", "wv.substitutes"): "the same among given candidates, GAP",
+    ("lst_all", "GAP", "cosine"): "the same by cosine without context",
+    ("semeval2018_1A_training", "MAP", "wv.hypernyms"): "hypernyms among all words (SemEval-2018), MAP",
+    ("semeval2018_1A_training", "MAP", "cosine + .05 log f"): "the same by cosine and frequency",
+    ("nonce", "MRR", "wv.learn"): "new words from a definition, mean reciprocal rank",
+    ("nonce", "MRR", "average"): "the same by the average of the definition",
+    ("stsb_dev", "Pearson", "wv.text_similarity"): "similarity of sentences (STS-B), Pearson's correlation",
+    ("stsb_dev", "Pearson", "SIF"): "the same by smooth inverse frequency",
+    ("bbds", "F1", "wv.hypernymy"): "entailment (BBDS), best F1",
+    ("bless", "F1", "wv.hypernymy"): "entailment (BLESS), best F1",
+    ("bbds_direction", "accuracy", "wv.direction"): "direction of entailment (BBDS)",
+    ("bbds_direction", "accuracy", "frequency"): "the same by frequency",
+    ("bless_direction", "accuracy", "wv.direction"): "direction of entailment (BLESS)",
+    ("bless_direction", "accuracy", "frequency"): "the same by frequency",
+    ("hyperlex", "rho", "wv.hypernymy"): "graded entailment (HyperLex), rank correlation",
 }
 
 
@@ -53,20 +65,22 @@ def train(corpus: str, model: str, options: list[str]) -> BayesianSkipGram:
 
 def table(small: str, large: str, data: str) -> str:
     """Return the figures in Markdown: of the small file, and of the same words in float32."""
-    reports = [evaluate_all(KeyedDensities.load(path), data, resamples=0) for path in (small, large)]
-    own, full = ({name: float(value) for name, value in report.figures().items()} for report in reports)
-    measured = {name: text for name, text in FIGURES.items() if name in own}
+    both = [evaluate_all(KeyedDensities.load(path), data, bootstrap=Bootstrap(0)) for path in (small, large)]
+    own, full = (
+        {(each.benchmark, each.measure, each.method): float(each.value) for each in results}
+        for results in both
+    )
+    measured = {key: text for key, text in FIGURES.items() if key in own}
     lines = ["| `densvec evaluate` | as packaged | the same words in float32 |", "|---|---|---|"]
-    lines += [f"| {text} | {own[name]:.3f} | {full[name]:.3f} |" for name, text in measured.items()]
+    lines += [f"| {text} | {own[key]:.3f} | {full[key]:.3f} |" for key, text in measured.items()]
     if measured:
-        worst, where = max((abs(own[name] - full[name]), text) for name, text in measured.items())
+        worst, where = max((abs(own[key] - full[key]), text) for key, text in measured.items())
         lines += ["", f"The two columns differ by {worst:.4f} at most ({where})."]
-    if reports[0].similarity is not None:
-        known, pairs = (
-            sum(getattr(each, n) for each in reports[0].similarity.benchmarks) for n in ("known", "pairs")
-        )
-        lines[-1] += (
-            f"\nOf the {pairs:,} pairs of word similarity, {known:,} have both words here; others are left out."
+    similar = [each for each in both[0] if each.task == "word similarity" and each.items]
+    if similar:
+        known, pairs = sum(each.known for each in similar), sum(each.items for each in similar)
+        lines.append(
+            f"Of the {pairs:,} pairs of word similarity, {known:,} have both words here; others are left out."
         )
     return "\n".join(lines)
 
@@ -126,7 +140,7 @@ def main() -> None:
     parser.add_argument(
         "--dtype", default="int8", choices=["int8", "float16", "float32"], help="default: %(default)s"
     )
-    parser.add_argument("--data", help="the benchmarks, as `densvec evaluate --data` takes them")
+    parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--title", default="English, small", help="the first line of the card")
     parser.add_argument("--text", default=WIKIPEDIA, help="what the card says about the text")
     parser.add_argument(

@@ -10,7 +10,7 @@ from densvec.answers.documents import Document, Scored, scored
 from densvec.answers.tables import Table, columns
 
 if TYPE_CHECKING:
-    from densvec.evaluation.suite import Report
+    from densvec.evaluation.figures import Results
     from densvec.gaussian import Gaussian
     from densvec.questions.comparison import Shift
     from densvec.questions.senses import Senses
@@ -188,20 +188,17 @@ def compare(shifts: Sequence[Shift]) -> Comparison:
 class Evaluation(Document):
     """The figures of benchmarks."""
 
-    report: Report
+    results: Results
     markdown: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that was measured."""
-        return self.report.to_dict()
+        """Return all figures."""
+        return self.results.to_dict()
 
     def table(self) -> Table:
         """Return a row for each figure, with its 95 % confidence interval."""
-        figures = self.report.figures().items()
-        return Table(
-            ("figure", "value", "low", "high"),
-            [(name, each.value, each.low, each.high) for name, each in figures],
-        )
+        names = ("task", "benchmark", "measure", "method", "value", "low", "high", "known", "items")
+        return Table(names, [[row.get(name) for name in names] for row in self.to_dict()["figures"]])
 
     def __str__(self) -> str:
-        return self.report.to_markdown() if self.markdown else str(self.report)
+        return self.results.to_markdown() if self.markdown else str(self.results)

@@ -18,7 +18,7 @@ from densvec.files.streams import check_target, is_remote, local_path
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["COMPRESS", "EXPORT", "IMPORT", "check_targets"]
+__all__ = ["COMPRESS", "EXPORT", "IMPORT", "check_targets", "read_any"]
 
 
 def check_targets(
@@ -187,30 +187,40 @@ def _import(args: argparse.Namespace) -> Result:
     read = [path for path in (args.vectors, args.variances) if path is not None]
     check_targets([args.output], read=read, overwrite=args.overwrite)
     form = _guessed(args.vectors) if args.format == "auto" else args.format
-    wv = _read(args, form)
+    wv = _read(args.vectors, form, args.limit, args.variances)
     wv.save(args.output, dtype=args.dtype)
     document = {"written": args.output, "format": form, "words": len(wv), "vector_size": wv.vector_size}
     return document, f"{args.output}: {len(wv):,} words in {wv.vector_size} dimensions, from {form}"
 
 
-def _read(args: argparse.Namespace, form: str) -> KeyedDensities:
+def _read(path: str, form: str, limit: int | None = None, variances: str | None = None) -> KeyedDensities:
     from densvec.keyed import KeyedDensities
 
     if form == "fasttext":
         from densvec.files.fasttext import read_fasttext
 
-        if args.variances is not None:
+        if variances is not None:
             raise UsageError("--variances goes with the formats of word2vec and GloVe")
-        words, vectors, counts = read_fasttext(args.vectors)
+        words, vectors, counts = read_fasttext(path)
         wv = KeyedDensities.from_arrays(words, vectors, attributes={"count": counts})
-        return wv if args.limit is None else wv.restrict(words[: args.limit])
+        return wv if limit is None else wv.restrict(words[:limit])
     return KeyedDensities.load_word2vec_format(
-        args.vectors,
-        binary=form == "word2vec-binary",
-        no_header=form == "glove",
-        limit=args.limit,
-        variances=args.variances,
+        path, binary=form == "word2vec-binary", no_header=form == "glove", limit=limit, variances=variances
     )
+
+
+def read_any(path: str) -> KeyedDensities:
+    """Open a model, or vectors in a format that `densvec import` detects."""
+    from densvec.files.persistence import DensvecFileError
+
+    try:
+        return load(path)
+    except DensvecFileError as error:
+        try:
+            form = _guessed(path)
+        except ValueError:
+            raise error from None
+        return _read(path, form)
 
 
 def _guessed(path: str) -> str:

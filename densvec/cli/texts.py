@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from densvec.cli.commands import (
     topn,
 )
 from densvec.cli.corpus import READING, Reading, open_source, sentences_in
-from densvec.cli.files import check_targets
+from densvec.cli.files import check_targets, read_any
 from densvec.cli.pictures import picture, prepare_matplotlib, save_picture
 
 if TYPE_CHECKING:
@@ -281,60 +282,59 @@ examples:
 
 
 def _evaluate(args: argparse.Namespace) -> Document:
-    from densvec.evaluation import evaluate_all
+    from densvec.evaluation import Bootstrap, evaluate_all
 
-    if args.data is None and args.corpus is None:
-        raise UsageError("give --data, a directory of benchmarks, or --corpus, a text, or both")
-    report = evaluate_all(
+    beside = {os.path.basename(path).split(".")[0]: read_any(path) for path in args.beside}
+    bootstrap = (
+        Bootstrap(seed=args.seed) if args.resamples is None else Bootstrap(args.resamples, seed=args.seed)
+    )
+    results = evaluate_all(
         load(args.model),
         args.data,
-        seed=args.seed,
-        corpus=args.corpus,
-        metrics=args.metrics.split(","),
-        sample=args.sample,
-        **({} if args.resamples is None else {"resamples": args.resamples}),
+        tasks=args.task or None,
+        beside=beside,
+        bootstrap=bootstrap,
+        show_progress=None,
     )
-    return answers.Evaluation(report, args.markdown)
+    return answers.Evaluation(results, args.markdown)
 
 
 EVALUATE = Command(
     "evaluate",
-    "run the paper's benchmarks, and those of words in context",
+    "measure a model on public benchmarks, beside simple baselines",
     """\
-Run every benchmark in a directory: word similarity (word-sim/), lexical substitution (lexsub/),
-entailment and its direction (entailment/), words in context (context/); and, on any text, those that need no
-benchmark: merged words, entropy in context, explained dispersion. Print the figures with 95 % confidence
-intervals by bootstrap.""",
+Run every benchmark in a directory: neighbours, word in context, substitutes, senses, hypernyms, new words, texts,
+change of meaning, entailment, word similarity, analogies. Every figure of the model's own calls stands beside simple
+baselines from the same means, and beside other vectors, with a 95 % confidence interval by bootstrap.""",
     """\
 examples:
-  densvec evaluate model.dv --data data/eval -o figures.csv
-  densvec evaluate model.dv --data data/eval --resamples 0 --json  # no intervals, under a second
-  densvec evaluate model.dv --corpus text.txt                      # what needs only text
+  densvec evaluate model.dv data/eval -o figures.csv
+  densvec evaluate model.dv data/eval --beside gensim.txt            # vectors in word2vec's format
+  densvec evaluate model.dv data/eval --task "word in context" --resamples 0 --json
 
-The directory's layout: word-sim/EN-MEN-TR-3k.txt and others, lexsub/lst_all.preprocessed with lst_all.gold and
-lst.gold.candidates, and others named in the same way, entailment/bless.tsv, bbds.tsv, bless_direction.txt,
-bbds_direction.txt, hyperlex.txt, and in context/ files in the formats of SCWS, CoSimLex (.tsv with a header) and WiC
-(dev.data.txt, dev.gold.txt). What is missing is left out.""",
+What is in the directory is looked for by name: word-sim/EN-MEN-TR-3k.txt and others, context/wic_train.data and .gold,
+context/scws_dev.txt, lexsub/lst_all.preprocessed with lst_all.gold and lst.gold.candidates, senses/semeval2010.txt and
+.key, entailment/bless.tsv, bless_direction.txt, hyperlex.txt, semeval2018_1A_training.data and .gold,
+new_words/nonce.txt, chimeras_l2.txt, texts/stsb_dev.csv, shift/dwug_en/, analogies/questions-words.txt.""",
     [
         MODEL,
-        Argument("--data", metavar="DIR", help="the directory of benchmarks"),
-        Argument("--corpus", metavar="FILE", help="a text, one sentence per line"),
+        Argument("data", metavar="DIR", help="the directory of benchmarks"),
         Argument(
-            "--metrics",
-            metavar="NAME,...",
-            default="cosine",
-            help="how to compare words in context: cosine, kl, reverse_kl, jeffreys, expected_likelihood, "
-            "wasserstein (default: cosine)",
+            "--beside",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="other vectors, such as gensim's, in a format of `densvec import`; may be repeated",
         ),
         Argument(
-            "--sample",
-            type=float,
-            metavar="NUMBER",
-            help="how frequent words were thinned in training (default: as the model says, or 1e-4)",
+            "--task",
+            action="append",
+            metavar="NAME",
+            help="only this task, such as 'word in context'; may be repeated",
         ),
         Argument("--resamples", type=int, metavar="N", help="resamples of the bootstrap, 0 for none"),
-        Argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (default: 0)"),
-        Argument("--markdown", action="store_true", help="print a table in Markdown"),
+        Argument("--seed", type=int, default=0, metavar="N", help="seed of the bootstrap (default: 0)"),
+        Argument("--markdown", action="store_true", help="print tables in Markdown"),
         TABLE,
     ],
     _evaluate,

@@ -1,96 +1,49 @@
-"""Benchmarks of word embeddings: similarity, analogies, substitution, entailment, generality, words in context.
+"""Benchmarks of word embeddings, each figure beside simple baselines from the same means.
 
-Every function takes a KeyedDensities (or a gensim KeyedVectors where that makes sense) and a path to a benchmark
-or to a text, and returns a typed result that prints as a table and turns into JSON or a DataFrame. `evaluate_all`
-runs the whole suite.
+Every benchmark is a `Task`. Called with a KeyedDensities and a file it scores the model's own calls, the baselines, and
+any other method, and returns `Results`, which print as a table and turn into JSON or a DataFrame. `evaluate_all` runs
+all that a directory has.
 """
 
-from densvec.evaluation.analogies import AnalogyResult, AnalogySection, word_analogies
-from densvec.evaluation.context import (
-    ChangeScore,
-    ContextualChangeResult,
-    ContextualSimilarityResult,
-    contextual_change,
-    contextual_similarity,
-)
-from densvec.evaluation.dispersion import DispersionResult, explained_dispersion
-from densvec.evaluation.entailment import (
-    DirectionResult,
-    EntailmentResult,
-    EntailmentScore,
-    direction,
-    entailment,
-)
-from densvec.evaluation.entropy import EntropyResult, entropy_in_context
-from densvec.evaluation.generality import GeneralityResult, generality_frequency
-from densvec.evaluation.graded import GradedEntailmentResult, graded_entailment
-from densvec.evaluation.lexicon import Lexicon
-from densvec.evaluation.merged import (
-    MergedPair,
-    MergedText,
-    SenseInductionResult,
-    draw_pairs,
-    merged_pairs,
-    sense_induction,
-)
+from densvec.evaluation.analogies import word_analogies
+from densvec.evaluation.change import graded_change
+from densvec.evaluation.everything import evaluate_all
+from densvec.evaluation.figures import Figure, Results
+from densvec.evaluation.hypernyms import hypernym_discovery
+from densvec.evaluation.in_context import similarity_in_context, word_in_context
+from densvec.evaluation.neighbours import nearest_neighbours
+from densvec.evaluation.new_words import chimeras, nonces
+from densvec.evaluation.pairs import entailment, entailment_direction, graded_entailment, word_similarity
 from densvec.evaluation.reading import BenchmarkFileError
-from densvec.evaluation.similarity import (
-    SimilarityResult,
-    SimilarityTable,
-    word_similarities,
-    word_similarity,
-)
-from densvec.evaluation.substitution import SubstitutionResult, gap, lexical_substitution
-from densvec.evaluation.suite import Comparison, Report, evaluate_all
-from densvec.evaluation.word_in_context import WordInContextResult, WordInContextScore, word_in_context
+from densvec.evaluation.senses import sense_induction
+from densvec.evaluation.substitutes import gap, lexical_substitution, ranking_of_candidates
+from densvec.evaluation.task import Task
+from densvec.evaluation.texts import text_similarity
 from densvec.statistics.bootstrap import Bootstrap, Estimate
-from densvec.statistics.clusters import adjusted_rand_index, kmeans
 
 __all__ = [
-    "AnalogyResult",
-    "AnalogySection",
     "BenchmarkFileError",
     "Bootstrap",
-    "ChangeScore",
-    "Comparison",
-    "ContextualChangeResult",
-    "ContextualSimilarityResult",
-    "DirectionResult",
-    "DispersionResult",
-    "EntailmentResult",
-    "EntailmentScore",
-    "EntropyResult",
     "Estimate",
-    "GeneralityResult",
-    "GradedEntailmentResult",
-    "Lexicon",
-    "MergedPair",
-    "MergedText",
-    "Report",
-    "SenseInductionResult",
-    "SimilarityResult",
-    "SimilarityTable",
-    "SubstitutionResult",
-    "WordInContextResult",
-    "WordInContextScore",
-    "adjusted_rand_index",
-    "contextual_change",
-    "contextual_similarity",
-    "direction",
-    "draw_pairs",
+    "Figure",
+    "Results",
+    "Task",
+    "chimeras",
     "entailment",
-    "entropy_in_context",
+    "entailment_direction",
     "evaluate_all",
-    "explained_dispersion",
     "gap",
-    "generality_frequency",
+    "graded_change",
     "graded_entailment",
-    "kmeans",
+    "hypernym_discovery",
     "lexical_substitution",
-    "merged_pairs",
+    "nearest_neighbours",
+    "nonces",
+    "ranking_of_candidates",
     "sense_induction",
+    "similarity_in_context",
+    "text_similarity",
     "word_analogies",
     "word_in_context",
-    "word_similarities",
     "word_similarity",
 ]

@@ -55,6 +55,11 @@ class Means:
                 return int(found)
         return -1
 
+    def key(self, *forms: str) -> str | None:
+        """Return the first form that is known, as the model spells it; None if none is."""
+        row = self.row(*forms)
+        return self.wv.index_to_key[row] if row >= 0 else None
+
     def rows(self, words: Iterable[str]) -> Indices:
         """Return the rows of words, -1 for unknown ones."""
         return np.fromiter((self.row(word) for word in words), dtype=np.intp)

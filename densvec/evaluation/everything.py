@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
+from densvec.evaluation.analogies import word_analogies
 from densvec.evaluation.change import graded_change
 from densvec.evaluation.figures import Results
 from densvec.evaluation.hypernyms import hypernym_discovery
@@ -48,6 +51,7 @@ PLACES: tuple[tuple[str, Task[Any]], ...] = (
     ("entailment/*_direction.txt", entailment_direction),
     ("entailment/*hyperlex*", graded_entailment),
     ("word-sim/*.txt", word_similarity),
+    ("analogies/*.txt", word_analogies),
 )
 """Where in the directory files are looked for, and the task of each."""
 
@@ -59,6 +63,7 @@ def evaluate_all(
     tasks: Sequence[str] | None = None,
     beside: Mapping[str, KeyedDensities] | None = None,
     bootstrap: Bootstrap | None = None,
+    show_progress: bool | None = False,
 ) -> Results:
     r"""Run every benchmark in a directory: the model's own calls, and simple baselines from the same means.
 
@@ -77,6 +82,8 @@ def evaluate_all(
         Other vectors by their names, whose baselines stand beside.
     bootstrap : Bootstrap, optional
         How to make the intervals.
+    show_progress : bool or None, optional
+        Whether to show a progress bar; None for only in a terminal.
 
     Examples
     --------
@@ -98,10 +105,15 @@ def evaluate_all(
     for name in tasks or ():
         if name not in names:
             raise ValueError(f"there is no task {name!r}; there are {', '.join(sorted(names))}")
+    jobs = [
+        (task, path)
+        for pattern, task in PLACES
+        if tasks is None or task.name in tasks
+        for path in sorted(root.glob(pattern))
+    ]
     found = Results([])
-    for pattern, task in PLACES:
-        for path in sorted(root.glob(pattern)) if tasks is None or task.name in tasks else ():
-            found += task(wv, path, beside=beside, bootstrap=bootstrap)
+    for task, path in tqdm(jobs, disable=None if show_progress is None else not show_progress):
+        found += task(wv, path, beside=beside, bootstrap=bootstrap)
     if not found:
         raise FileNotFoundError(f"{root}: no benchmark in word-sim/, context/, lexsub/, senses/ and so on")
     return found + sums(found)

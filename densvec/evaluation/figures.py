@@ -104,14 +104,18 @@ class Results(Sequence[Figure]):
         return Results(found)
 
     def tables(self) -> dict[str, list[Row]]:
-        """Return for each task its rows: one for each benchmark and measure, with a column for each method."""
+        """Return for each task its rows: one for each benchmark and measure, with a column for each method.
+
+        A method that answers other items than the first says so.
+        """
         tables: dict[str, dict[tuple[str, str], Row]] = {}
         for figure in self:
             rows = tables.setdefault(figure.task, {})
             start = {figure.task: f"{figure.benchmark} {figure.measure}".rstrip(), "known": ""}
             row = rows.setdefault((figure.benchmark, figure.measure), start)
-            row["known"] = row["known"] or (f"{figure.known}/{figure.items}" if figure.items else "")
-            row[figure.method] = figure.value
+            known = f"{figure.known}/{figure.items}" if figure.items else ""
+            row["known"] = row["known"] or known
+            row[figure.method] = figure.value if row["known"] == known else f"{_cell(figure.value)} ({known})"
         return {task: list(rows.values()) for task, rows in tables.items()}
 
     def __str__(self) -> str:

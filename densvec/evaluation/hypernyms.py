@@ -54,11 +54,8 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[Query]]:
 
     def hypernyms(queries: Sequence[Query]) -> list[Any]:
         means = Means(wv)
-        rows = [means.row(query.word) for query in queries]
-        return [
-            None if row < 0 else [word for word, _ in wv.hypernyms(wv.index_to_key[row], topn=_ANSWERS)]
-            for row in rows
-        ]
+        words = [means.key(query.word) for query in queries]
+        return [word and [key for key, _ in wv.hypernyms(word, topn=_ANSWERS)] for word in words]
 
     return {"wv.hypernyms": hypernyms}
 

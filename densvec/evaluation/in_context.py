@@ -94,7 +94,7 @@ def best_threshold(scores: Floats, truth: Booleans) -> float:
     possible = np.concatenate([[True], values[1:] > values[:-1], [True]])
     best = int(np.argmax(np.where(possible, right, -1)))
     ends = np.concatenate([[-np.inf], values, [np.inf]])
-    return float((ends[best] + ends[best + 1]) / 2)
+    return float((ends[best] + ends[best + 1]) / 2) if len(values) else 0.0
 
 
 def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairInContext]]:
@@ -106,12 +106,9 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairInContext]]:
         questions, known = [], []
         for i, pair in enumerate(pairs):
             sides = (pair.first, pair.second)
-            rows = [means.row(lemma, each.word) for each, lemma in zip(sides, pair.lemmas, strict=True)]
-            if min(rows) >= 0:
-                words = (wv.index_to_key[row] for row in rows)
-                questions.append(
-                    [(w, each.tokens, each.position) for w, each in zip(words, sides, strict=True)]
-                )
+            words = [means.key(lemma, use.word) for use, lemma in zip(sides, pair.lemmas, strict=True)]
+            if None not in words:
+                questions.append([(w, use.tokens, use.position) for w, use in zip(words, sides, strict=True)])
                 known.append(i)
         if known:
             result[known] = wv.similarities_in_context(questions)

@@ -9,7 +9,7 @@ import numpy as np
 
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.figures import Figure, Results
-from densvec.evaluation.reading import PathLike, read_all, read_lines
+from densvec.evaluation.reading import PathLike, read_all, read_lines, some
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Estimate
@@ -50,7 +50,7 @@ def read_similarity(path: PathLike) -> list[RatedPair]:
         if not line.text.startswith("#"):
             first, second, score = line.fields(None, 3, "word1 word2 score")[:3]
             pairs.append(RatedPair(first, second, line.figure(score)))
-    return pairs
+    return some(pairs, path, "pairs")
 
 
 def read_entailment(path: PathLike) -> list[RatedPair]:
@@ -64,7 +64,7 @@ def read_entailment(path: PathLike) -> list[RatedPair]:
         if truth is None or len(fields) != 3:
             line.fail(f"expected 'word1 word2 True|False', found {len(fields)} fields")
         pairs.append(RatedPair(fields[0], fields[1], truth))
-    return pairs
+    return some(pairs, path, "pairs")
 
 
 def read_directions(path: PathLike) -> list[RatedPair]:
@@ -79,7 +79,7 @@ def read_hyperlex(path: PathLike) -> list[RatedPair]:
         fields = line.fields(None, 5, "word1 word2 part-of-speech relation score")
         if line.number > 1 or fields[0] != "WORD1":
             pairs.append(RatedPair(fields[0], fields[1], line.figure(fields[4])))
-    return pairs
+    return some(pairs, path, "pairs")
 
 
 def _measured(means: Means, score: object) -> Method[RatedPair]:

@@ -7,13 +7,23 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from densvec.files.streams import open_stream
 from densvec.types import PathLike
 
-__all__ = ["BenchmarkFileError", "Line", "PathLike", "benchmark_name", "read_all", "read_lines", "tokenize"]
+__all__ = [
+    "BenchmarkFileError",
+    "Line",
+    "PathLike",
+    "benchmark_name",
+    "read_all",
+    "read_lines",
+    "some",
+    "tokenize",
+]
 
+T = TypeVar("T")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 
 
@@ -80,6 +90,13 @@ def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
         stripped = line.rstrip("\r")
         if stripped.strip():
             yield Line(name, number, stripped)
+
+
+def some(items: list[T], path: PathLike, name: str) -> list[T]:
+    """Return the items of a file, or raise BenchmarkFileError if there are none."""
+    if not items:
+        raise BenchmarkFileError(f"{os.fspath(path)}: no {name} in the file")
+    return items
 
 
 def benchmark_name(path: PathLike) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -72,6 +72,7 @@ def read_candidates(path: PathLike) -> list[Instance]:
     """Read what `read_substitution` does, with ``lst.gold.candidates`` for ``lst_all.preprocessed``.
 
     Its lines are ``lemma.pos::substitute;…``; ``bar.n.v``, a verb tagged as a noun, has the candidates of ``bar.n``.
+    A word is no candidate for its own place.
     """
     folder, name = os.path.split(os.fspath(path))
     table = {}
@@ -85,7 +86,8 @@ def read_candidates(path: PathLike) -> list[Instance]:
         (target,) = instance.candidates
         names = [target, ".".join(target.split(".")[:2])]
         words = next((table[each] for each in names if each in table), [])
-        found.append(instance._replace(candidates=words))
+        own = (instance.lemma.lower(), instance.occurrence.word.lower())
+        found.append(instance._replace(candidates=[word for word in words if word not in own]))
     return found
 
 
@@ -119,20 +121,21 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
 
     def substitutes(instances: Sequence[Instance]) -> list[Any]:
         found: list[Any] = []
-        for lemma, (tokens, position), *_ in _unpacked(instances):
-            row = means.row(tokens[position], lemma)
-            answer = None
-            if row >= 0:
-                answer = wv.substitutes(wv.index_to_key[row], tokens, topn=_ANSWERS, position=position)
-            found.append(answer and [word for word, _ in answer])
+        for each in instances:
+            word, (tokens, position) = _target(means, each), _place(each)
+            answer = word and wv.substitutes(word, tokens, topn=_ANSWERS, position=position)
+            found.append(answer and [substitute for substitute, _ in answer])
         return found
 
     return {"wv.substitutes": substitutes}
 
 
-def _unpacked(instances: Sequence[Instance]) -> Iterator[tuple[str, tuple[Sequence[str], int], Instance]]:
-    for instance in instances:
-        yield instance.lemma, (instance.occurrence.tokens, instance.occurrence.position), instance
+def _target(means: Means, instance: Instance) -> str | None:
+    return means.key(instance.occurrence.word, instance.lemma)
+
+
+def _place(instance: Instance) -> tuple[Sequence[str], int]:
+    return instance.occurrence.tokens, instance.occurrence.position
 
 
 def _targets(means: Means, instances: Sequence[Instance]) -> Floats:
@@ -205,28 +208,37 @@ of people's answers that are among the first ten (oot). Forms of the target do n
 the first does. An answer is a list of words, best first."""
 
 
+def _known_candidates(means: Means, instance: Instance) -> list[str]:
+    """Return the candidates that the model knows; none if it does not know the target."""
+    known = _target(means, instance) is not None
+    return [word for word in instance.candidates if known and word in means.wv.key_to_index]
+
+
 def _rank_calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
     if wv.encoder is None:
         return {}
     means = Means(wv)
 
-    def ranked(**options: Any) -> Method[Instance]:
-        def answer(instances: Sequence[Instance]) -> list[Any]:
-            found: list[Any] = []
-            for lemma, (tokens, position), instance in _unpacked(instances):
-                row = means.row(tokens[position], lemma)
-                known = [word for word in instance.candidates if word in wv]
-                ranking = []
-                if row >= 0 and known:
-                    ranking = wv.substitutes(
-                        wv.index_to_key[row], tokens, known, topn=None, position=position, **options
-                    )
-                found.append([word for word, _ in ranking])
-            return found
+    def substitutes(instances: Sequence[Instance]) -> list[Any]:
+        found: list[Any] = []
+        for each in instances:
+            known, (tokens, position) = _known_candidates(means, each), _place(each)
+            word = _target(means, each)
+            ranking = wv.substitutes(word, tokens, known, topn=None, position=position) if known else []
+            found.append([substitute for substitute, _ in ranking])
+        return found
 
-        return answer
+    def by_posterior(instances: Sequence[Instance]) -> list[Any]:
+        """The paper's order: by the divergence of a candidate's prior from the posterior."""
+        found = [_known_candidates(means, each) for each in instances]
+        asked = [i for i, known in enumerate(found) if known]
+        questions = [(_target(means, instances[i]), *_place(instances[i])) for i in asked]
+        for i, posterior in zip(asked, wv.infer_posteriors(questions) if asked else (), strict=True):
+            order = np.argsort(posterior.kl(wv.density(found[i])), kind="stable")
+            found[i] = [found[i][j] for j in order]
+        return found
 
-    return {"wv.substitutes": ranked(), "posterior": ranked(emphasis=1.0, frequency=0.0)}
+    return {"wv.substitutes": substitutes, "posterior": by_posterior}
 
 
 def _rank_baselines(means: Means) -> Mapping[str, Method[Instance]]:
@@ -234,18 +246,16 @@ def _rank_baselines(means: Means) -> Mapping[str, Method[Instance]]:
         def answer(instances: Sequence[Instance]) -> list[Any]:
             found: list[Any] = []
             for instance, vector in zip(instances, directions(instances), strict=True):
-                rows = means.rows(instance.candidates)
-                known = np.flatnonzero(rows >= 0)[: None if vector.any() else 0]
-                order = np.argsort(-(means.units[rows[known]] @ vector), kind="stable")
-                found.append([instance.candidates[known[i]] for i in order])
+                known = _known_candidates(means, instance)
+                order = np.argsort(-(means.units[means.rows(known)] @ vector), kind="stable")
+                found.append([known[i] for i in order])
             return found
 
         return answer
 
     def by_chance(instances: Sequence[Instance]) -> list[Any]:
         rng = np.random.default_rng(0)
-        known = [[w for w in each.candidates if means.row(w) >= 0] for each in instances]
-        return [[words[i] for i in rng.permutation(len(words))] for words in known]
+        return [list(rng.permutation(_known_candidates(means, each))) for each in instances]
 
     return {name: by_cosine(each) for name, each in _directions(means).items()} | {"chance": by_chance}
 

@@ -17,7 +17,7 @@ from densvec.evaluation.reading import PathLike, benchmark_name
 from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Bootstrap
 from densvec.statistics.weighted import Statistic
-from densvec.types import Array, Floats
+from densvec.types import Array
 
 __all__ = ["Method", "Task"]
 
@@ -74,10 +74,13 @@ class Task(Generic[Item]):
     ) -> Results:
         """Score a model's own calls, the baselines from its means, and any other method.
 
+        What one model answers is scored on the items that all its methods know, so that they can be compared.
+
         Parameters
         ----------
-        wv : KeyedDensities or None
-            The model; None for the other methods alone.
+        wv : KeyedDensities, model, or None
+            What to evaluate; None for the other methods alone. `KeyedDensities.from_gensim` makes one of gensim's
+            vectors.
         path : str or path
             The benchmark's file; what its format is, the function that reads it says.
         methods : mapping of str to callable, optional
@@ -87,34 +90,41 @@ class Task(Generic[Item]):
         bootstrap : Bootstrap, optional
             How to make the intervals; by default 1000 resamples, 95 %.
         """
-        asked: dict[str, Method[Item]] = {}
+        groups: list[Mapping[str, Method[Item]]] = []
+        wv = None if wv is None else _densities(wv)
         if wv is not None:
-            asked |= {**self.calls(wv), **self.baselines(Means(wv))}
+            groups.append({**self.calls(wv), **self.baselines(Means(wv))})
         for label, other in (beside or {}).items():
-            named = self.baselines(Means(other, like=wv))
-            asked |= {f"{label}: {name}": method for name, method in named.items()}
+            baselines = self.baselines(Means(_densities(other), like=wv))
+            groups.append({f"{label}: {name}": method for name, method in baselines.items()})
+        groups += [{name: method} for name, method in (methods or {}).items()]
         items = self.read(path)
         figures: list[Figure] = []
-        for name, method in (asked | dict(methods or {})).items() if items else ():
-            answers = method(items)
-            known = [i for i, answer in enumerate(answers) if _answered(answer)]
-            measures = self.score([items[i] for i in known], [answers[i] for i in known])
-            estimates = (bootstrap or Bootstrap()).estimate(
-                _together(measures), np.array(known, dtype=np.intp)
-            )
-            figures += [
-                Figure(self.name, benchmark_name(path), measure, name, estimate, len(known), len(items))
-                for measure, estimate in zip(measures, estimates, strict=True)
-            ]
+        for group in groups if items else ():
+            answers = {name: method(items) for name, method in group.items()}
+            known = [i for i in range(len(items)) if all(_answered(each[i]) for each in answers.values())]
+            for name, answer in answers.items():
+                measures = self.score([items[i] for i in known], [answer[i] for i in known])
+                estimates = (bootstrap or Bootstrap()).estimate(
+                    list(measures.values()), np.array(known, dtype=np.intp)
+                )
+                figures += [
+                    Figure(self.name, benchmark_name(path), measure, name, estimate, len(known), len(items))
+                    for measure, estimate in zip(measures, estimates, strict=True)
+                ]
         return Results(figures)
+
+
+def _densities(model: Any) -> KeyedDensities:
+    """Return the words of a model, or raise TypeError for what is none."""
+    wv = getattr(model, "wv", model)
+    if not isinstance(wv, KeyedDensities):
+        raise TypeError(
+            f"cannot evaluate a {type(wv).__name__}: give a KeyedDensities (model.wv); "
+            "KeyedDensities.from_gensim makes one of gensim's vectors"
+        )
+    return wv
 
 
 def _answered(answer: Any) -> bool:
     return answer is not None and not (isinstance(answer, float | np.floating) and np.isnan(answer))
-
-
-def _together(measures: Mapping[str, Statistic]) -> Callable[[Floats], Floats]:
-    def statistics(weights: Floats) -> Floats:
-        return np.stack([measure(weights) for measure in measures.values()], axis=1)
-
-    return statistics

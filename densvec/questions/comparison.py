@@ -12,11 +12,11 @@ from scipy.special import ndtr
 
 from densvec.distances.table import row_blocks
 from densvec.distances.vectors import unit_rows
-from densvec.evaluation.training_noise import TrainingNoise
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
 from densvec.questions.lookup import known_log_variances, rows_of
 from densvec.statistics.robust import Expectation
+from densvec.statistics.training_noise import TrainingNoise
 from densvec.types import Floats, Found, Integers
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from densvec.evaluation.lexicon import FloatArray
+from densvec.statistics.weighted import Statistic
+from densvec.types import Floats
 
-__all__ = ["DEFAULT_RESAMPLES", "Bootstrap", "Estimate", "difference", "from_draws", "weighted_mean"]
+__all__ = ["Bootstrap", "Estimate", "difference", "from_draws"]
 
-DEFAULT_RESAMPLES = 1000
 _CELLS_AT_ONCE = 1 << 21  # a block of resamples holds about this many weights
 
 
@@ -37,7 +37,7 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     level: float = 0.95
-    draws: FloatArray | None = field(default=None, repr=False, compare=False)
+    draws: Floats | None = field(default=None, repr=False, compare=False)
     items: int = field(default=0, repr=False, compare=False)  # fingerprint of what was resampled
 
     def __float__(self) -> float:
@@ -92,7 +92,7 @@ class Estimate:
         return from_draws(value, np.sum(draws, axis=0), parts[0].level, fingerprint)
 
 
-def from_draws(value: float, draws: FloatArray, level: float, items: int) -> Estimate:
+def from_draws(value: float, draws: Floats, level: float, items: int) -> Estimate:
     """Estimate whose interval contains the middle `level` of the draws (leaving out NaNs)."""
     numbers = draws[np.isfinite(draws)]
     if len(numbers) == 0:
@@ -113,7 +113,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 class Bootstrap:
     """How to make intervals: number of resamples (0: none), level, and seed."""
 
-    resamples: int = DEFAULT_RESAMPLES
+    resamples: int = 1000
     level: float = 0.95
     seed: int = 0
 
@@ -134,38 +134,27 @@ class Bootstrap:
             counts = np.bincount(drawn.ravel(), minlength=rows * size)
             yield counts.reshape(rows, size).astype(np.float32)
 
-    def estimate(
-        self, statistics: Callable[[FloatArray], FloatArray], items: npt.NDArray[Any]
-    ) -> list[Estimate]:
+    def estimate(self, statistics: Sequence[Statistic], items: npt.NDArray[Any]) -> list[Estimate]:
         """Estimate several statistics over one list of items.
 
         Parameters
         ----------
-        statistics : callable
-            Takes weights (resamples, size) and returns (resamples, number of statistics).
+        statistics : sequence of callable
+            See :mod:`densvec.statistics.weighted`.
         items : array (size, ...)
             What identifies the items, so that only estimates over the same items are ever paired.
         """
         items = np.ascontiguousarray(items)
         size = len(items)
-        values = statistics(np.ones((1, size), dtype=np.float32))[0]
+        ones = np.ones((1, size), dtype=np.float32)
+        values = [float(statistic(ones)[0]) for statistic in statistics]
         if self.resamples == 0 or size == 0:
-            return [Estimate(float(value), level=self.level) for value in values]
+            return [Estimate(value, level=self.level) for value in values]
         fingerprint = zlib.crc32(items.tobytes(), self.seed & 0xFFFFFFFF)
-        draws = np.concatenate([statistics(weights) for weights in self.weights(size, fingerprint)])
-        return [
-            from_draws(float(value), column, self.level, fingerprint)
-            for value, column in zip(values, draws.T, strict=True)
+        draws = [
+            [statistic(weights) for statistic in statistics] for weights in self.weights(size, fingerprint)
         ]
-
-
-def weighted_mean(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Statistic: the mean of each column of values (size, statistics)."""
-
-    def means(weights: FloatArray) -> FloatArray:
-        if len(values) == 0:
-            return np.full((len(weights), values.shape[1]), np.nan)
-        result: FloatArray = weights @ values / weights.sum(axis=1, keepdims=True)
-        return result
-
-    return means
+        return [
+            from_draws(value, np.concatenate(columns), self.level, fingerprint)
+            for value, columns in zip(values, zip(*draws, strict=True), strict=True)
+        ]

@@ -1,66 +1,53 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from densvec.evaluation import BenchmarkFileError, word_analogies
 from densvec.evaluation.analogies import read_analogies
+from densvec.keyed import KeyedDensities
+from tests.evaluation.cases import NONE, vectors, write
 
-WORDS = ["man", "woman", "king", "queen", "boy", "fish"]
-
-
-def family():
-    vectors = np.array([[1, 1, 0], [1, -1, 0], [1, 1, 2], [1, -1, 2], [1, 1.2, -1], [-1, 0, 0.1]])
-    return SimpleNamespace(key_to_index={word: row for row, word in enumerate(WORDS)}, vectors=vectors)
+WORDS = {
+    "man": (1, 1, 0),
+    "woman": (1, -1, 0),
+    "king": (1, 1, 2),
+    "queen": (1, -1, 2),
+    "boy": (1, 1.2, -1),
+    "fish": (-1, 0, 0.1),
+}
 
 
 def test_analogies_by_hand(tmp_path):
-    path = tmp_path / "questions.txt"
-    path.write_text(
-        ": royal\nMan Woman King Queen\nman woman king fish\n: other\nman woman boy girl\n: empty\n"
-    )
-    result = word_analogies(family(), path)
-    assert [(s.name, s.correct, s.known, s.questions) for s in result.sections] == [
-        ("royal", 1, 2, 2),
-        ("other", 0, 0, 1),
-        ("empty", 0, 0, 0),
-    ]
-    assert float(result.accuracy) == 0.5
-    assert result.coverage == pytest.approx(2 / 3)
-    assert [row["section"] for row in result.rows()] == ["royal", "other", "empty", "all"]
+    text = ": royal\nMan Woman King Queen\nman woman king fish\n: other\nman woman king queen\nman woman boy girl\n"
+    results = word_analogies(vectors(WORDS), write(tmp_path / "questions.txt", text), bootstrap=NONE)
+    shares = {each.measure: float(each.value) for each in results if each.method == "3CosAdd"}
+    assert shares == pytest.approx({"accuracy": 2 / 3, "royal": 1 / 2, "other": 1})
+    assert {(each.known, each.items) for each in results} == {(3, 4)}
 
 
 def test_the_three_words_of_the_question_are_never_the_answer(tmp_path):
-    (tmp_path / "q.txt").write_text(": s\nman man king king\nman woman woman woman\n")
-    assert float(word_analogies(family(), tmp_path / "q.txt").accuracy) == 0
-
-
-def test_a_restricted_vocabulary_neither_asks_nor_answers_beyond(tmp_path):
-    (tmp_path / "q.txt").write_text(": s\nman woman king queen\nman woman boy fish\n")
-    result = word_analogies(family(), tmp_path / "q.txt", restrict_vocab=4)
-    assert (result.sections[0].known, result.sections[0].correct) == (1, 1)
+    path = write(tmp_path / "q.txt", ": s\nman man king king\nman woman woman woman\n")
+    assert {float(each.value) for each in word_analogies(vectors(WORDS), path, bootstrap=NONE)} == {0}
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:gensim")
-@pytest.mark.parametrize("method", ["add", "mul"])
+@pytest.mark.parametrize("method", ["3CosAdd", "3CosMul"])
 def test_gensim_agrees(tmp_path, method):
-    from gensim.models import KeyedVectors
-
+    gensim = pytest.importorskip("gensim.models")
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(40)]
-    wv = KeyedVectors(3)
-    wv.add_vectors(words, rng.normal(size=(40, 3)).astype(np.float32))
-    answer = wv.most_similar if method == "add" else wv.most_similar_cosmul
+    keyed = gensim.KeyedVectors(3)
+    keyed.add_vectors(words, rng.normal(size=(40, 3)).astype(np.float32))
+    answer = keyed.most_similar if method == "3CosAdd" else keyed.most_similar_cosmul
     lines = []
     for a, b, c in rng.choice(words, size=(60, 3)):
         right = answer(positive=[b, c], negative=[a], topn=1)[0][0]
         lines.append(f"{a} {b} {c} {right if rng.random() < 0.6 else rng.choice(words)}")
-    path = tmp_path / "q.txt"
-    path.write_text("\n".join([": s", *lines]))
     expected = np.mean(
         [answer(positive=[b, c], negative=[a], topn=1)[0][0] == d for a, b, c, d in map(str.split, lines)]
     )
-    assert float(word_analogies(wv, path, method=method).accuracy) == pytest.approx(expected)
+    path = write(tmp_path / "q.txt", "\n".join([": s", *lines]))
+    results = word_analogies(KeyedDensities.from_gensim(keyed), path, bootstrap=NONE)
+    assert float(results["q", "accuracy", method]) == pytest.approx(expected)
     assert 0.3 < expected < 0.9
 
 
@@ -69,16 +56,9 @@ def test_gensim_agrees(tmp_path, method):
     [
         ("a b c d\n", "line 1: expected a section header"),
         (": s\na b c\n", "line 2: expected four words, found 3"),
-        (": s\n", "no questions"),
+        (": s\n", "no questions in the file"),
     ],
 )
 def test_a_malformed_file_is_named(tmp_path, text, complaint):
-    path = tmp_path / "questions.txt"
-    path.write_text(text)
-    with pytest.raises(BenchmarkFileError, match=f"questions.txt.*{complaint}"):
-        read_analogies(path)
-
-
-def test_an_unknown_method_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="method='sub'"):
-        word_analogies(family(), tmp_path / "q.txt", method="sub")
+    with pytest.raises(BenchmarkFileError, match=f"q.txt.*{complaint}"):
+        read_analogies(write(tmp_path / "q.txt", text))

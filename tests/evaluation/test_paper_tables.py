@@ -9,6 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from densvec.evaluation.substitutes import Instance
+from densvec.keyed import KeyedDensities
+from densvec.text.concordance import Occurrence
+
 SCRIPT = Path(__file__).parents[2] / "examples" / "paper_tables.py"
 
 
@@ -83,7 +87,7 @@ def test_gensim_alone(script, place, capsys):
     assert "## Table 1. Word similarity" in markdown
     assert "corpus.txt" in markdown
     found = json.loads((out / "tables.json").read_text())
-    assert len(found["reports"]["SG (gensim)"]) == 2
+    assert len(found["results"]["SG (gensim)"]) == 2
     assert found["settings"]["epochs"] == 1
     assert "add, context from output vectors" in markdown
 
@@ -130,13 +134,17 @@ def test_densities_get_all_tables_and_figures(script, place):
         assert f"## Table {number}." in markdown
     assert "## BSG against the others" in markdown
     found = json.loads((out / "tables.json").read_text())
-    assert list(found["reports"]) == ["BSG", "W2G(S)", "W2G(D)", "SG", "SG (gensim)"]
+    assert list(found["results"]) == ["BSG", "W2G(S)", "W2G(D)", "SG", "SG (gensim)"]
     for label, expected in {
-        "BSG": "GAP lst_all encoder",
-        "W2G(D)": "F1 bbds kl",
-        "SG": "GAP lst_all add_output",
+        "BSG": ("lst_all", "GAP", "posterior"),
+        "W2G(D)": ("bbds", "F1", "wv.entailment"),
+        "SG": ("lst_all", "GAP", "add, output vectors"),
     }.items():
-        assert expected in found["reports"][label][0]["figures"]
+        keys = [
+            (each["benchmark"], each["measure"], each["method"])
+            for each in found["results"][label][0]["figures"]
+        ]
+        assert expected in keys
     for figure in ("figure5.png", "figure6.png"):
         assert (out / figure).read_bytes().startswith(b"\x89PNG")
         assert figure in markdown
@@ -147,3 +155,37 @@ def test_bsg_beside_gensim(script, place):
     markdown = (out / "tables.md").read_text()
     assert "## BSG against the others" in markdown
     assert (out / "figure6.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_paper_agrees_with_itself(script):
+    lines = script.TABLES["Table 1. Word similarity (Spearman's ρ)"]
+    published = {key[0]: figures["BSG"] for _, key, figures in lines}
+    singles = [value for name, value in published.items() if name not in ("SUM", "BIG5")]
+    assert len(singles) == 12
+    assert sum(singles) == pytest.approx(published["SUM"], abs=0.005)
+    five = ("MEN-TR-3k", "MTurk-771", "RW-STANFORD", "SIMLEX-999", "WS-353-ALL")
+    assert sum(published[name] for name in five) == pytest.approx(published["BIG5"])
+
+
+def test_our_figures_stand_beside_the_papers(script):
+    seeds = [{("MC-30", "rho", "cosine"): 0.70}, {("MC-30", "rho", "cosine"): 0.72}]
+    lines = script.TABLES["Table 1. Word similarity (Spearman's ρ)"]
+    (row,) = script.beside_the_paper(lines, {"BSG": seeds, "SG (gensim)": seeds[:1]})
+    assert row == {"": "MC-30", "BSG": "0.710 ± 0.014", "BSG, paper": 0.71, "SG (gensim)": "0.700"}
+
+
+def test_addition_and_multiplication_read_the_context(script):
+    """Target "bright" between light words (first axis) and mind words (second axis)."""
+    words = {"bright": (1, 1), "lamp": (1, 0), "pupil": (0, 1), "shiny": (1, 0.2), "clever": (0.2, 1)}
+    vectors = np.array(list(words.values()), dtype=np.float32)
+    instances = [
+        Instance("bright", Occurrence(["bright", other], 0), {}, ["shiny", "unheard", "clever"])
+        for other in ("lamp", "pupil")
+    ]
+    instances.append(Instance("dim", Occurrence(["dim", "lamp"], 0), {}, ["shiny"]))
+    wv = KeyedDensities.from_arrays(list(words), vectors, context_vectors=vectors[:, ::-1].copy())
+    rankers = script.rankers(wv)
+    for name in ("add", "mult"):
+        assert rankers[name](instances) == [["shiny", "clever"], ["clever", "shiny"], []]
+        # Output vectors that swap the two senses: every context now speaks for the other one.
+        assert rankers[f"{name}, output vectors"](instances) == [["clever", "shiny"], ["shiny", "clever"], []]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from densvec.evaluation import adjusted_rand_index
 from densvec.questions.sense_count import Usual, induce
+from densvec.statistics.clusters import adjusted_rand_index
 
 
 def usual_words(rng, number=60, count=80):

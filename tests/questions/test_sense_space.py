@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from densvec.evaluation import adjusted_rand_index
 from densvec.questions.sense_space import SenseSpace, mixture
+from densvec.statistics.clusters import adjusted_rand_index
 
 
 def words(rng, number=120, count=40, noise=(1.0, 1.0, 6.0)):

@@ -8,7 +8,7 @@ import pytest
 from densvec import BayesianSkipGram
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
-from densvec.evaluation import adjusted_rand_index
+from densvec.statistics.clusters import adjusted_rand_index
 from densvec.text.concordance import occurrences, sample_occurrences
 
 

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from densvec.evaluation import Bootstrap, Estimate
-from densvec.statistics.bootstrap import weighted_mean
+from densvec.statistics.bootstrap import Bootstrap, Estimate
+from densvec.statistics.weighted import mean
 
 
 def mean_of(values, bootstrap):
     values = np.asarray(values, dtype=float)
-    return bootstrap.estimate(weighted_mean(values[:, None]), np.arange(len(values)))[0]
+    return bootstrap.estimate([mean(values)], np.arange(len(values)))[0]
 
 
 def test_the_value_is_the_statistic_of_the_items_themselves():
@@ -69,8 +69,8 @@ def test_a_paired_difference_by_a_constant_has_no_spread(values, shift):
 def test_estimates_over_different_items_are_not_paired():
     values = np.random.default_rng(5).random(10)
     bootstrap = Bootstrap(20)
-    one = bootstrap.estimate(weighted_mean(values[:, None]), np.arange(10))[0]
-    other = bootstrap.estimate(weighted_mean(values[:, None]), np.arange(1, 11))[0]
+    one = bootstrap.estimate([mean(values)], np.arange(10))[0]
+    other = bootstrap.estimate([mean(values)], np.arange(1, 11))[0]
     with pytest.raises(ValueError, match="cannot pair"):
         one.minus(other)
 

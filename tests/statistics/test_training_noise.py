@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from densvec.evaluation.training_noise import TrainingNoise
+from densvec.statistics.training_noise import TrainingNoise
 
 
 def positions(seed=1, count=4000):
