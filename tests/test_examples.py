@@ -18,7 +18,7 @@ EXAMPLES = {
     "quickstart": (SMALL, ["BayesianSkipGram<vocab=", "nearest to dog", "encoder"]),
     "polysemy": (SMALL, ["kiwi", "bird / fruit", "of occurrences"]),
     "lexical_substitution": (SMALL, ["kiwi", "jaguar", "mint"]),
-    "hypernym_direction": (SMALL, ["kakapo", "variance", "frequency"]),
+    "hypernym_direction": (SMALL, ["kakapo", "wv.generality", "frequency"]),
     "from_gensim": (SMALL, ["there are only means here", "gensim.models.keyedvectors"]),
     "online_update": (["--sentences", "3000"], ["False", "True", "nearest to truck", "epoch 30"]),
     "gpu_training": (["--sentences", "500", "--epochs", "1"], ["training on", "words/s"]),
