@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+import mimetypes
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse
+from starlette.staticfiles import StaticFiles
 
 from densvec._version import __version__
 from densvec.keyed import KeyedDensities
-from densvec.serve import page, routes
-from densvec.serve.errors import (
-    FAULTS_OF_THE_REQUEST,
-    BusyError,
-    document_of,
-    sentence_of,
-    shortened,
-    status_of,
-)
+from densvec.serve import routes
+from densvec.serve.faults import FAULTS_OF_THE_REQUEST, BusyError, answer_to, sentence_of, shortened
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
@@ -31,6 +27,10 @@ from densvec.types import Corpus
 __all__ = ["app"]
 
 logger = logging.getLogger(__name__)
+
+_PAGE = Path(__file__).parent / "static"
+
+mimetypes.add_type("text/javascript", ".js")  # whatever the registry of Windows says: browsers insist
 
 _DESCRIPTION = (
     "Words as probability densities: the methods of `KeyedDensities`, under their names and with their defaults. "
@@ -94,10 +94,11 @@ def app(
     )
     application.state.limits = limits
     application.include_router(routes.router(models, limits, SenseFinder(corpus)))
-    application.include_router(page.router())
-    for kind in (*FAULTS_OF_THE_REQUEST, BusyError):
+    application.mount("/static", StaticFiles(directory=_PAGE))
+    for path, name in {"/": "index.html", "/docs": "docs.html"}.items():
+        application.get(path, include_in_schema=False)(_file(name))
+    for kind in (*FAULTS_OF_THE_REQUEST, BusyError, Exception):
         application.add_exception_handler(kind, _fault)
-    application.add_exception_handler(Exception, _our_fault)
     application.add_exception_handler(RequestValidationError, _invalid)
     application.add_exception_handler(HTTPException, _http_error)
     # The last one added is the outermost: the browser's question whether it may ask at all needs no token.
@@ -113,14 +114,18 @@ def app(
     return application
 
 
+def _file(name: str) -> Callable[[], Awaitable[FileResponse]]:
+    async def route() -> FileResponse:
+        return FileResponse(_PAGE / name)
+
+    return route
+
+
 async def _fault(request: Request, error: Exception) -> JSONResponse:
-    headers = {"retry-after": "1"} if isinstance(error, BusyError) else None
-    return JSONResponse(document_of(error), status_of(error), headers)
-
-
-async def _our_fault(request: Request, error: Exception) -> JSONResponse:
-    logger.error("%s %s: %r", request.method, request.url.path, error)
-    return JSONResponse(document_of(error), 500)
+    document, status = answer_to(error)
+    if status == 500:
+        logger.error("%s %s: %r", request.method, request.url.path, error)
+    return JSONResponse(document, status, {"retry-after": "1"} if status == 503 else None)
 
 
 async def _invalid(request: Request, error: Any) -> JSONResponse:

@@ -8,18 +8,16 @@ and questions gather for the next part meanwhile. Questions of a request that ha
 from __future__ import annotations
 
 import asyncio
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from densvec.serve.answers import Answers
-from densvec.serve.errors import BusyError
+from densvec.serve.faults import BusyError
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 
-__all__ = ["Batcher"]
+__all__ = ["Asked", "Batcher"]
 
 _TOGETHER = 64
 """Questions answered at a time, so that the first of them do not wait long for the last."""
@@ -33,33 +31,27 @@ _PART = 1 << 31
 _PER_SECOND = 1 << 33
 """Numbers that even a fast machine does not read in less than a second."""
 
-
-@dataclass(eq=False)
-class _Request:
-    model: Model
-    answers: list[Any]  # in the order of its questions, None where there is none yet
-    missing: int
-    done: asyncio.Future[Answers]
-
-    def take(self, i: int, answer: Any) -> None:
-        """Take the answer to one question."""
-        self.answers[i] = answer
-        self.missing -= 1
-        if not self.missing and not self.done.done():
-            self.done.set_result(self.answers)
-
-    def fail(self, error: Exception) -> None:
-        """Give up, for a fault of ours."""
-        if not self.done.done():
-            self.done.set_exception(error)
+Found = Any  # a document, or the exception of a question that has no answer
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
+class Asked:
+    """A question as the answering function takes it."""
+
+    subject: Any
+    settings: tuple[Hashable, ...] = ()  # those with the same are answered in one call
+    cost: int = 0  # how many numbers are read to answer it, about
+
+
+@dataclass(eq=False, frozen=True)
 class _Waiting:
-    request: _Request
-    i: int
-    question: Any
-    cost: int | None
+    model: Model
+    question: Asked
+    found: asyncio.Future[Found]
+
+    def goes_with(self, other: _Waiting) -> bool:
+        """Whether one call can answer both."""
+        return self.model is other.model and self.question.settings == other.question.settings
 
 
 class Batcher:
@@ -68,79 +60,66 @@ class Batcher:
     Parameters
     ----------
     answer : callable
-        (model, questions, limits) → answers; see `densvec.serve.answers`.
+        (wv, subjects, *settings) → documents; a function of `densvec.answers`.
     limits : Limits
-    cost : callable, optional
-        (model, question) → how many numbers are read to answer it, about; None if that cannot be said. A thread
-        answers all questions if there is no such function.
+    name : str, optional
+        What its thread is called.
     """
 
-    def __init__(
-        self,
-        answer: Callable[[Model, Sequence[Any], Limits], Answers],
-        limits: Limits,
-        cost: Callable[[Model, Any], int | None] | None = None,
-    ) -> None:
-        self._answer = answer
-        self._limits = limits
-        self._cost = cost or (lambda model, question: None)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"densvec-{getattr(answer, '__name__', '')}")
+    def __init__(self, answer: Callable[..., Sequence[Any]], limits: Limits, name: str = "answers") -> None:
+        self._answer, self._limits = answer, limits
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"densvec-{name}")
         self._waiting: list[_Waiting] = []
         self._task: asyncio.Task[None] | None = None
 
-    async def ask(self, model: Model, questions: Sequence[Any]) -> Answers:
+    async def ask(self, model: Model, questions: Sequence[Asked]) -> list[Found]:
         """Return the answers, an exception for each question that has none."""
         if len(self._waiting) + len(questions) > self._limits.waiting:
             raise BusyError("too many questions are waiting for an answer: try again in a moment")
-        costs = [self._cost(model, question) for question in questions]
-        if sum(cost or 0 for cost in costs) > _PER_SECOND * self._limits.seconds:
+        if sum(question.cost for question in questions) > _PER_SECOND * self._limits.seconds:
             raise ValueError(
                 f"this cannot be answered within {self._limits.seconds:g} seconds: ask for less at once"
             )
         loop = asyncio.get_running_loop()
-        request = _Request(model, [None] * len(questions), len(questions), loop.create_future())
-        self._waiting += [
-            _Waiting(request, i, question, cost)
-            for i, (question, cost) in enumerate(zip(questions, costs, strict=True))
-        ]
+        added = [_Waiting(model, question, loop.create_future()) for question in questions]
+        self._waiting += added
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._work())
-        return await request.done
+        return await asyncio.gather(*(one.found for one in added))  # cancels all if it is cancelled
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
         while part := self._next():
-            answer = functools.partial(
-                self._answer, part[0].request.model, [one.question for one in part], self._limits
-            )
-            costs = [one.cost for one in part]
-            try:
-                if None not in costs and sum(cost or 0 for cost in costs) <= _AT_ONCE:
-                    answers = answer()
-                else:
-                    answers = await loop.run_in_executor(self._thread, answer)
-            except Exception as error:  # a fault of ours: each request reports it, and the next part goes on
-                for one in part:
-                    one.request.fail(error)
-                continue
-            for one, found in zip(part, answers, strict=True):
-                one.request.take(one.i, found)
+            if sum(one.question.cost for one in part) <= _AT_ONCE:
+                found = self._answers(part)
+            else:
+                found = await loop.run_in_executor(self._thread, self._answers, part)
+            for one, answer in zip(part, found, strict=True):
+                if not one.found.done():
+                    one.found.set_result(answer)
             await asyncio.sleep(0)  # whoever has waited for the loop meanwhile comes before the next part
 
+    def _answers(self, part: Sequence[_Waiting]) -> list[Found]:
+        """Return the answers to questions that go together; if there is a fault, each is answered on its own."""
+        settings, subjects = part[0].question.settings, [one.question.subject for one in part]
+        try:
+            return list(self._answer(part[0].model.wv, subjects, *settings))
+        except Exception as error:
+            return [error] if len(part) == 1 else [found for one in part for found in self._answers([one])]
+
     def _next(self) -> list[_Waiting]:
-        """Take the questions to answer next, all to the same model; forget those that nobody waits for."""
+        """Take the questions to answer next, which go together; forget those that nobody waits for."""
         part: list[_Waiting] = []
         rest: list[_Waiting] = []
         cost = 0
         for one in self._waiting:
-            if one.request.done.done():
+            if one.found.done():
                 continue
-            cost_of_one = _AT_ONCE if one.cost is None else one.cost
-            fits = len(part) < _TOGETHER and cost + cost_of_one <= _PART
-            if not part or (fits and one.request.model is part[0].request.model):
+            cost += one.question.cost
+            if not part or (len(part) < _TOGETHER and cost <= _PART and one.goes_with(part[0])):
                 part.append(one)
-                cost += cost_of_one
             else:
+                cost -= one.question.cost
                 rest.append(one)
         self._waiting = rest
         return part

@@ -87,10 +87,10 @@ class Connection(H11Protocol):
             (b"connection", b"close"),
             *HEADERS,
         ]
-        for event in (
+        events = (
             h11.Response(status_code=status, headers=headers),
             h11.Data(data=body),
             h11.EndOfMessage(),
-        ):
-            self.transport.write(self.conn.send(event) or b"")
+        )
+        self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
         self.transport.close()

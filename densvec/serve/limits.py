@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,21 +20,13 @@ LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 HEADER_BYTES = 65_536
 
-_POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    ]
+_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 HEADERS = [
-    (b"content-security-policy", _POLICY.encode()),
+    (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -73,6 +65,20 @@ class Limits:
     seconds: float = 10.0
     waiting: int = 4_096
     connections: int = 1_000
+
+    def check_topn(self, topn: int) -> int:
+        """Return a number of words if a question may ask for so many."""
+        if topn > self.topn:
+            raise ValueError(f"topn={topn} is more than the {self.topn:,} words that a question may ask for")
+        return topn
+
+    def check_text(self, text: str | Sequence[str]) -> None:
+        """Raise ValueError for a text, or its words, that is longer than may be sent."""
+        size = len(text) if isinstance(text, str) else sum(map(len, text)) + len(text)
+        if size > self.text:
+            raise ValueError(
+                f"the text has {size:,} characters, more than the {self.text:,} that may be sent: send less"
+            )
 
 
 class Guard:

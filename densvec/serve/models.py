@@ -4,27 +4,47 @@ from __future__ import annotations
 
 import bisect
 import logging
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from densvec import pretrained
-from densvec.answers import METRICS
-from densvec.answers.messages import sentence, unknown_word
-from densvec.files.streams import is_stream
+from densvec.answers import METRICS, Document
+from densvec.answers.messages import sentence
 from densvec.keyed import KeyedDensities
-from densvec.serve.errors import NotFoundError
-from densvec.text.spelling import spellings
 from densvec.types import Floats, Integers
 
-__all__ = ["Model", "Models", "open_model"]
+__all__ = ["Model", "ModelFacts", "Models", "Words"]
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Words(Document):
+    """Words that begin alike."""
+
+    prefix: str
+    words: list[str]
+
+
+@dataclass
+class ModelFacts(Document):
+    """What a model contains, and what else the service has."""
+
+    name: str
+    words: int
+    vector_size: int
+    covariance: str | None
+    encoder: bool
+    window: int
+    counts: bool
+    metrics: list[str]
+    loaded: str
+    models: list[str]
+    corpus: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +60,12 @@ class Model:
     def of(cls, name: str, wv: KeyedDensities, path: str | None = None) -> Model:
         """Return a model that answers its first question as fast as all others."""
         model = cls(name, wv, path, datetime.now(timezone.utc).isoformat(timespec="seconds"))
-        model._warm_up()
+        if len(wv):
+            for metric in model.metrics:
+                wv.most_similar(wv.index_to_key[0], topn=1, metric=metric)
+            model.words_from("", 1)
+            if wv.log_variances is not None:
+                wv.hypernyms(wv.index_to_key[0], topn=1)
         return model
 
     @property
@@ -48,77 +73,41 @@ class Model:
         """The metrics that words can be compared by: cosine alone if there are no variances."""
         return METRICS if self.wv.log_variances is not None else METRICS[:1]
 
-    def check_known(self, words: Iterable[str]) -> None:
-        """Raise KeyError for the first word that is unknown, with the sentence of the command line."""
-        for word in words:
-            if word not in self.wv.key_to_index:
-                near = spellings(word, self._spelt_like(word))
-                raise unknown_word(word, len(self.wv), near)
-
-    def words_from(self, prefix: str, topn: int) -> list[str]:
+    def words_from(self, prefix: str, topn: int) -> Words:
         """Return words that begin with a prefix, whatever its case, the most frequent first."""
         folded, rows = self._by_spelling
-        prefix = prefix.casefold()
-        first = bisect.bisect_left(folded, prefix)
-        last = bisect.bisect_left(folded, prefix + "\U0010ffff")
+        wanted = prefix.casefold()
+        first, last = (bisect.bisect_left(folded, end) for end in (wanted, wanted + "\U0010ffff"))
         found = np.sort(rows[first:last])[:topn]
-        return [str(self.wv.index_to_key[row]) for row in found]
+        return Words(prefix, [str(self.wv.index_to_key[row]) for row in found])
+
+    def facts(self, models: list[str], corpus: bool) -> ModelFacts:
+        """Return what there is to know about the model."""
+        wv = self.wv
+        return ModelFacts(
+            name=self.name,
+            words=len(wv),
+            vector_size=wv.vector_size,
+            covariance=wv.covariance,
+            encoder=wv.encoder is not None,
+            window=wv.window,
+            counts="count" in wv.expandos,
+            metrics=list(self.metrics),
+            loaded=self.loaded,
+            models=models,
+            corpus=corpus,
+        )
 
     @cached_property
     def generalities(self) -> Floats:
         """The generality of every word, in ascending order."""
         return np.sort(self.wv.generality(range(len(self.wv))))
 
-    def describe(self) -> dict[str, Any]:
-        """Return what there is to know about the model, as a JSON document."""
-        wv = self.wv
-        return {
-            "name": self.name,
-            "words": len(wv),
-            "vector_size": wv.vector_size,
-            "covariance": wv.covariance,
-            "encoder": wv.encoder is not None,
-            "window": wv.window,
-            "counts": "count" in wv.expandos,
-            "metrics": list(self.metrics),
-            "loaded": self.loaded,
-        }
-
     @cached_property
     def _by_spelling(self) -> tuple[list[str], Integers]:
         """All words case-folded and sorted, and the row of each."""
         pairs = sorted((str(key).casefold(), row) for row, key in enumerate(self.wv.index_to_key))
         return [folded for folded, _ in pairs], np.array([row for _, row in pairs], dtype=np.int64)
-
-    @cached_property
-    def _by_ends(self) -> dict[tuple[int, str, str], list[int]]:
-        """The rows of the words of each length with each first letter and with each last letter."""
-        found: dict[tuple[int, str, str], list[int]] = {}
-        for row, key in enumerate(self.wv.index_to_key):
-            folded = str(key).casefold()
-            if folded:
-                found.setdefault((len(key), "first", folded[0]), []).append(row)
-                found.setdefault((len(key), "last", folded[-1]), []).append(row)
-        return found
-
-    def _spelt_like(self, word: str) -> list[str]:
-        """Return the words that `spellings` would look at among all, which takes a tenth of its time."""
-        folded = word.casefold()
-        if not folded:
-            return []
-        rows: set[int] = set()
-        for length in range(len(folded) - 2, len(folded) + 3):
-            rows.update(self._by_ends.get((length, "first", folded[0]), ()))
-            rows.update(self._by_ends.get((length, "last", folded[-1]), ()))
-        return [str(self.wv.index_to_key[row]) for row in sorted(rows)]
-
-    def _warm_up(self) -> None:
-        if len(self.wv):
-            for metric in self.metrics:
-                self.wv.most_similar(self.wv.index_to_key[0], topn=1, metric=metric)
-            self.words_from("", 1)
-            if self.wv.log_variances is not None:
-                self.wv.hypernyms(self.wv.index_to_key[0], topn=1)
 
 
 class Models:
@@ -152,7 +141,7 @@ class Models:
     @classmethod
     def from_files(cls, paths: Mapping[str, str]) -> Models:
         """Map the files into memory, which all processes on the machine then share."""
-        return cls({name: open_model(path) for name, path in paths.items()}, paths)
+        return cls({name: pretrained.load(path) for name, path in paths.items()}, paths)
 
     @property
     def names(self) -> list[str]:
@@ -164,9 +153,8 @@ class Models:
         if name is None:
             return next(iter(self._models.values()))
         if name not in self._models:
-            raise NotFoundError(
-                f"there is no model {name!r} here: there is {', '.join(map(repr, self._models))}"
-            )
+            known = ", ".join(map(repr, self._models))
+            raise KeyError(f"there is no model {name!r} here: there is {known}")
         return self._models[name]
 
     def reload(self) -> None:
@@ -175,19 +163,8 @@ class Models:
             if model.path is None:
                 continue
             try:
-                self._models[name] = Model.of(name, open_model(model.path), model.path)
+                self._models[name] = Model.of(name, pretrained.load(model.path), model.path)
             except Exception as error:  # whatever is wrong with the new file, the old model answers
                 logger.error("%s was not loaded again, the old one answers: %s", name, sentence(error))
             else:
                 logger.warning("%s was loaded again from %s", name, model.path)
-
-
-def open_model(path: str) -> KeyedDensities:
-    """Open a file, mapped where that is possible, or a model that densvec knows by name, such as "english"."""
-    import densvec
-
-    known = getattr(densvec, "load", None)
-    if known is not None and not is_stream(path) and not os.path.exists(path):
-        found = known(path)
-        return getattr(found, "wv", found)  # type: ignore[no-any-return]
-    return pretrained.load(path)

@@ -41,26 +41,9 @@ _LOADING = 600
 
 @dataclass(frozen=True)
 class Settings:
-    """What a process needs to know to serve.
+    """What a process needs to know to serve."""
 
-    Parameters
-    ----------
-    paths : mapping of str to str
-        The files of the models, by the models' names.
-    host : str
-        The address to listen on.
-    token : str, optional
-        What requests for data must send.
-    allow_origins : tuple of str
-        Sites whose pages may ask.
-    workers : int
-        How many processes answer.
-    limits : Limits
-    corpus : str, optional
-        A text to find the senses of words in.
-    """
-
-    paths: Mapping[str, str]
+    paths: Mapping[str, str]  # the files of the models, by the models' names
     host: str = "127.0.0.1"
     token: str | None = None
     allow_origins: tuple[str, ...] = ()

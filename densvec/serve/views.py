@@ -4,138 +4,57 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from densvec.answers import Document, Scored, parse_marked, scored
-from densvec.answers.context import Entropy, best_substitutes
+from densvec.answers import parse_marked, scored
+from densvec.answers.context import best_substitutes
+from densvec.answers.messages import check_known
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
-from densvec.serve.answers import check_text, check_topn
-from densvec.serve.layout import plane_of_shift, spread
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
-from densvec.serve.schemas import CompareQuestion, ContextQuestion, MapQuestion, TokensQuestion
+from densvec.serve.questions import CompareQuestion, ContextQuestion, MapQuestion, TokensQuestion
+from densvec.types import Floats
 
-__all__ = [
-    "MAPPED",
-    "Compared",
-    "InSentence",
-    "Map",
-    "TokenList",
-    "WordPage",
-    "compared",
-    "in_context",
-    "mapped",
-    "tokens",
-    "word_page",
-]
+__all__ = ["compared", "in_context", "mapped", "plane_of_shift", "spread", "tokens", "word_page"]
 
-MAPPED = 600
-"""The most words on a map: the time to lay them out grows with the square of their number."""
+_MAPPED = 600
+"""The most words on a map: the page draws no more of them smoothly."""
 
 _NEIGHBOURS = 12
 _WORD = re.compile(r"\w+(?:['’.\-]\w+)*")
 
-
-@dataclass
-class Token(Document):
-    """A word of a text, where it begins, and the key under which the model knows it."""
-
-    text: str
-    start: int
-    key: str | None
+View = dict[str, Any]
+"""What the page draws; the answers to questions of programs have schemas instead."""
 
 
-@dataclass
-class TokenList(Document):
-    """The words of a text."""
-
-    tokens: list[Token]
-
-
-def tokens(model: Model, question: TokensQuestion, limits: Limits) -> TokenList:
-    """Split a text into words."""
-    check_text(question.text, limits)
-    found: list[Token] = []
+def tokens(model: Model, question: TokensQuestion, limits: Limits) -> View:
+    """A text split into words: where each begins, and the key under which the model knows it."""
+    limits.check_text(question.text)
+    found: list[View] = []
     for match in _WORD.finditer(question.text):
         key = _key(model, match[0])
         parts = [] if key is not None else list(re.finditer(r"\w+", match[0]))
         if len(parts) > 1 and any(_key(model, part[0]) for part in parts):
             for part in parts:  # of "river-bank", at least its halves may be known
-                found.append(Token(part[0], match.start() + part.start(), _key(model, part[0])))
+                start = match.start() + part.start()
+                found.append({"text": part[0], "start": start, "key": _key(model, part[0])})
         else:
-            found.append(Token(match[0], match.start(), key))
-    return TokenList(found)
+            found.append({"text": match[0], "start": match.start(), "key": key})
+    return {"tokens": found}
 
 
-@dataclass
-class Circle(Document):
-    """A density in a plane: its mean, and as radius its standard deviation there."""
-
-    x: float
-    y: float
-    r: float
-
-
-@dataclass
-class WordCircle(Circle):
-    """The density of a word in a plane."""
-
-    word: str
-
-
-@dataclass
-class ShiftPicture(Document):
-    """The way from a prior to a posterior."""
-
-    prior: Circle
-    whole: Circle
-    posterior: Circle
-    words: list[WordCircle]
-
-
-@dataclass
-class Contribution(Document):
-    """What leaving out one context word changes."""
-
-    position: int
-    kl: float
-    shift: float
-    share: float
-
-
-@dataclass
-class InSentence(Document):
-    """What a word means in its sentence, and what each word of its context does to it."""
-
-    word: str
-    position: int
-    window: list[int]
-    weights: list[float]
-    off: list[int]
-    unknown: list[str]
-    entropy: Entropy
-    kl: float
-    shift: float
-    metric: str
-    contributions: list[Contribution]
-    nearest_to_prior: list[Scored]
-    nearest_to_posterior: list[Scored]
-    substitutes: list[Scored]
-    picture: ShiftPicture
-
-
-def in_context(model: Model, question: ContextQuestion, limits: Limits) -> InSentence:
-    """Infer a word in its sentence, with all its context, with what is switched on, and without each word of that."""
+def in_context(model: Model, question: ContextQuestion, limits: Limits) -> View:
+    """A word in its sentence, with all its context, with what is switched on, and without each word of that."""
     wv, sentence, position = model.wv, question.tokens, question.position
-    check_text(sentence, limits)
-    topn, metric = check_topn(question.topn, limits), question.metric
+    limits.check_text(sentence)
+    topn, metric = limits.check_topn(question.topn), question.metric
     if not 0 <= position < len(sentence):
         raise IndexError(f"position={position} is outside the sentence, which has {len(sentence)} tokens")
     word = sentence[position]
-    model.check_known([word])
+    check_known(wv, [word])
     positions, weights = wv.read_around(sentence, position)
     window = dict(zip(positions.tolist(), weights.tolist(), strict=True))
     active = [i for i in window if i not in question.off]
@@ -150,29 +69,28 @@ def in_context(model: Model, question: ContextQuestion, limits: Limits) -> InSen
     # The plane is that of the whole context: switching words moves only the arrow.
     others = wv.density(list(around)).mean if around else prior.mean[None]
     plane = plane_of_shift(prior.mean, whole.mean, others)
-    picture = ShiftPicture(
-        _circle(plane, prior),
-        _circle(plane, whole),
-        _circle(plane, posterior),
-        _circles(model, plane, list(around)),
-    )
-    return InSentence(
-        word,
-        position,
-        window=list(window),
-        weights=list(window.values()),
-        off=sorted(set(question.off) & set(window)),
-        unknown=[token for token in sentence if token not in wv.key_to_index],
-        entropy=Entropy(float(prior.entropy()), float(posterior.entropy())),
-        kl=float(posterior.kl(prior)),
-        shift=float(np.linalg.norm(posterior.mean - prior.mean)),
-        metric=metric,
-        contributions=_contributions(active, posterior, posteriors[2:]),
-        nearest_to_prior=scored(near[:topn]),
-        nearest_to_posterior=scored(wv.most_similar(posterior, topn=topn, metric=metric)),
-        substitutes=scored(instead),
-        picture=picture,
-    )
+    return {
+        "word": word,
+        "position": position,
+        "window": list(window),
+        "weights": list(window.values()),
+        "off": sorted(set(question.off) & set(window)),
+        "unknown": [token for token in sentence if token not in wv.key_to_index],
+        "entropy": {"prior": float(prior.entropy()), "posterior": float(posterior.entropy())},
+        "kl": float(posterior.kl(prior)),
+        "shift": float(np.linalg.norm(posterior.mean - prior.mean)),
+        "metric": metric,
+        "contributions": _contributions(active, posterior, posteriors[2:]),
+        "nearest_to_prior": scored(near[:topn]),
+        "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),
+        "substitutes": scored(instead),
+        "picture": {
+            "prior": _circle(plane, prior),
+            "whole": _circle(plane, whole),
+            "posterior": _circle(plane, posterior),
+            "words": _circles(model, plane, list(around)),
+        },
+    }
 
 
 def _posteriors(
@@ -204,141 +122,61 @@ def _posteriors(
     return Gaussian(means, np.exp(log_variances))
 
 
-def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian) -> list[Contribution]:
-    if not active:
-        return []
-    kl = np.array([float(posterior.kl(other)) for other in without])
-    shifts = np.linalg.norm(without.mean - posterior.mean, axis=1)
-    shares = kl / (kl.sum() or 1.0)
-    return [Contribution(i, *map(float, each)) for i, *each in zip(active, kl, shifts, shares, strict=True)]
+def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian) -> list[View]:
+    """Return what leaving out each context word changes."""
+    divergences = [float(posterior.kl(other)) for other in without] if active else []
+    shifts = np.linalg.norm(without.mean - posterior.mean, axis=-1) if active else []
+    total = sum(divergences) or 1.0
+    return [
+        {"position": i, "kl": kl, "shift": float(shift), "share": kl / total}
+        for i, kl, shift in zip(active, divergences, shifts, strict=True)
+    ]
 
 
-@dataclass
-class Prior(Document):
-    """The density of a word out of context."""
-
-    variance: float
-    entropy: float
-    generality: float
-    more_general_than: float
-
-
-@dataclass
-class WordGenerality(Document):
-    """A word and how general it is."""
-
-    word: str
-    generality: float
-
-
-@dataclass
-class WordPage(Document):
+def word_page(model: Model, word: str, topn: int, limits: Limits) -> View:
     """All there is to say about a word out of context; of a model without variances or counts, less."""
-
-    word: str
-    rank: int
-    words: int
-    neighbours: dict[str, list[Scored]]
-    count: int | None = None
-    frequency: float | None = None
-    prior: Prior | None = None
-    generality_of_neighbours: list[WordGenerality] | None = None
-    hypernyms: list[Scored] | None = None
-    hyponyms: list[Scored] | None = None
-    picture: list[WordCircle] | None = None
-
-
-def word_page(model: Model, word: str, topn: int, limits: Limits) -> WordPage:
-    """Look a word up."""
     wv = model.wv
-    check_topn(topn, limits)
-    model.check_known([word])
+    limits.check_topn(topn)
+    check_known(wv, [word])
     neighbours = {
         metric: wv.most_similar(word, topn=max(topn, _NEIGHBOURS), metric=metric) for metric in model.metrics
     }
-    lists = {metric: scored(found[:topn]) for metric, found in neighbours.items()}
-    page = WordPage(word, wv.key_to_index[word] + 1, len(wv), lists)
+    page: View = {
+        "word": word,
+        "rank": wv.key_to_index[word] + 1,
+        "words": len(wv),
+        "neighbours": {metric: scored(found[:topn]) for metric, found in neighbours.items()},
+    }
     if "count" in wv.expandos:
-        page.count = int(wv.get_vecattr(word, "count"))
-        page.frequency = page.count / max(int(wv.expandos["count"].sum()), 1)
+        page["count"] = int(wv.get_vecattr(word, "count"))
+        page["frequency"] = page["count"] / max(int(wv.expandos["count"].sum()), 1)
     if wv.log_variances is not None:
         density, generality = wv.density(word), float(wv.generality(word))
-        below = np.searchsorted(model.generalities, generality) / max(len(wv), 1)
-        page.prior = Prior(
-            float(np.mean(density.variance)), float(density.entropy()), generality, float(below)
-        )
+        page["prior"] = {
+            "variance": float(np.mean(density.variance)),
+            "entropy": float(density.entropy()),
+            "generality": generality,
+            "more_general_than": float(np.searchsorted(model.generalities, generality) / max(len(wv), 1)),
+        }
         near = [key for key, _ in neighbours["cosine"][:_NEIGHBOURS]]
-        page.generality_of_neighbours = [
-            WordGenerality(key, float(value)) for key, value in zip(near, wv.generality(near), strict=True)
+        values = zip(near, wv.generality(near), strict=True)
+        page["generality_of_neighbours"] = [
+            {"word": key, "generality": float(value)} for key, value in values
         ]
-        page.hypernyms = scored(wv.hypernyms(word, topn=topn))
-        page.hyponyms = scored(wv.hyponyms(word, topn=topn))
+        page["hypernyms"] = scored(wv.hypernyms(word, topn=topn))
+        page["hyponyms"] = scored(wv.hyponyms(word, topn=topn))
         plane = Plane.fitted(np.concatenate([density.mean[None], wv.density(near).mean]))
-        page.picture = _circles(model, plane, [word, *near])
+        page["picture"] = _circles(model, plane, [word, *near])
     return page
 
 
-@dataclass
-class Side(Document):
-    """One of two sides: a word, or a word in its sentence."""
-
-    word: str
-    sentence: str | None
-    generality: float
-    entropy: float
-
-
-@dataclass
-class Similarity(Document):
-    """How similar two sides are by a metric."""
-
-    metric: str
-    out_of_context: float
-    in_context: float | None
-
-
-@dataclass
-class Entailment(Document):
-    """Which of two densities entails the other, and how much of the divergence says so."""
-
-    kl: float
-    reverse_kl: float
-    direction: float
-    lean: float
-    hypernymy: float
-    reverse_hypernymy: float
-
-
-@dataclass
-class PairPicture(Document):
-    """Two densities among their neighbours."""
-
-    a: Circle
-    b: Circle
-    a_prior: Circle | None
-    b_prior: Circle | None
-    words: list[WordCircle]
-
-
-@dataclass
-class Compared(Document):
+def compared(model: Model, question: CompareQuestion, limits: Limits) -> View:
     """Two words, or two words in sentences, side by side."""
-
-    a: Side
-    b: Side
-    similarity: list[Similarity]
-    out_of_context: Entailment
-    in_context: Entailment | None
-    picture: PairPicture
-
-
-def compared(model: Model, question: CompareQuestion, limits: Limits) -> Compared:
-    """Compare two words."""
     wv = model.wv
     (a_side, a), (b_side, b) = (_side(model, text, limits) for text in (question.a, question.b))
-    own = (a_side.word, b_side.word)
+    own = (a_side["word"], b_side["word"])
     priors = [wv.density(word) for word in own]
-    in_a_sentence = bool(a_side.sentence or b_side.sentence)
+    in_a_sentence = bool(a_side["sentence"] or b_side["sentence"])
     near = [
         key
         for density in (a, b)
@@ -347,44 +185,47 @@ def compared(model: Model, question: CompareQuestion, limits: Limits) -> Compare
     ]
     words = list(dict.fromkeys(near))
     plane = plane_of_shift(a.mean, b.mean, wv.density(words).mean if words else a.mean[None])
-    picture = PairPicture(
-        _circle(plane, a),
-        _circle(plane, b),
-        _circle(plane, priors[0]) if a_side.sentence else None,
-        _circle(plane, priors[1]) if b_side.sentence else None,
-        _circles(model, plane, words),
-    )
-    return Compared(
-        a_side,
-        b_side,
-        [
-            Similarity(
-                metric,
-                float(wv.similarity(*priors, metric=metric)),
-                float(wv.similarity(a, b, metric=metric)) if in_a_sentence else None,
-            )
+    return {
+        "a": a_side,
+        "b": b_side,
+        "similarity": [
+            {
+                "metric": metric,
+                "out_of_context": float(wv.similarity(*priors, metric=metric)),
+                "in_context": float(wv.similarity(a, b, metric=metric)) if in_a_sentence else None,
+            }
             for metric in model.metrics
         ],
-        _entailment(model, *priors),
-        _entailment(model, a, b) if in_a_sentence else None,
-        picture,
-    )
+        "out_of_context": _entailment(model, *priors),
+        "in_context": _entailment(model, a, b) if in_a_sentence else None,
+        "picture": {
+            "a": _circle(plane, a),
+            "b": _circle(plane, b),
+            "a_prior": _circle(plane, priors[0]) if a_side["sentence"] else None,
+            "b_prior": _circle(plane, priors[1]) if b_side["sentence"] else None,
+            "words": _circles(model, plane, words),
+        },
+    }
 
 
-def _side(model: Model, text: str, limits: Limits) -> tuple[Side, Gaussian]:
-    check_text(text, limits)
-    if "[[" in text:
-        marked, words, place = parse_marked(text)
-        word = _key(model, marked) or marked
-        model.check_known([word])
-        sentence = [_key(model, token) or token for token in _words_of(words)]
-        density = model.wv.infer(sentence, word=word, position=len(_words_of(words[:place])))
+def _side(model: Model, text: str, limits: Limits) -> tuple[View, Gaussian]:
+    """Return one of two sides, a word or a word in its sentence, and its density."""
+    limits.check_text(text)
+    in_a_sentence = "[[" in text
+    marked, pieces, place = parse_marked(text) if in_a_sentence else (text.strip(), [], 0)
+    word = _key(model, marked) or marked
+    check_known(model.wv, [word])
+    if in_a_sentence:
+        sentence = [_key(model, token) or token for token in _words_of(pieces)]
+        density = model.wv.infer(sentence, word=word, position=len(_words_of(pieces[:place])))
     else:
-        word = _key(model, text.strip()) or text.strip()
-        model.check_known([word])
         density = model.wv.density(word)
-    shown = text if "[[" in text else None
-    return Side(word, shown, float(density.log_determinant), float(density.entropy())), density
+    return {
+        "word": word,
+        "sentence": text if in_a_sentence else None,
+        "generality": float(density.log_determinant),
+        "entropy": float(density.entropy()),
+    }, density
 
 
 def _words_of(pieces: Sequence[str]) -> list[str]:
@@ -392,56 +233,44 @@ def _words_of(pieces: Sequence[str]) -> list[str]:
     return [match[0] for piece in pieces for match in [_WORD.search(piece)] if match]
 
 
-def _entailment(model: Model, a: Gaussian, b: Gaussian) -> Entailment:
+def _entailment(model: Model, a: Gaussian, b: Gaussian) -> View:
+    """Return which of two densities entails the other, and how much of the divergence says so."""
     forward, backward = float(a.kl(b)), float(b.kl(a))
-    lean = (backward - forward) / (forward + backward) if forward + backward else 0.0
-    kinds = float(model.wv.hypernymy(a, b)), float(model.wv.hypernymy(b, a))
-    return Entailment(forward, backward, backward - forward, lean, *kinds)
+    return {
+        "kl": forward,
+        "reverse_kl": backward,
+        "direction": backward - forward,
+        "lean": (backward - forward) / ((forward + backward) or 1.0),
+        "hypernymy": float(model.wv.hypernymy(a, b)),
+        "reverse_hypernymy": float(model.wv.hypernymy(b, a)),
+    }
 
 
-@dataclass
-class MapWord(Document):
-    """A word on a map."""
-
-    word: str
-    x: float
-    y: float
-    generality: float | None
-    count: int | None
-
-
-@dataclass
-class Map(Document):
+def mapped(model: Model, question: MapQuestion, limits: Limits) -> View:
     """Words laid out so that words that are used alike are close together."""
-
-    words: list[MapWord]
-
-
-def mapped(model: Model, question: MapQuestion, limits: Limits) -> Map:
-    """Lay out words on a map."""
     wv = model.wv
     words = list(question.words)
-    model.check_known([*words, *([question.around] if question.around else [])])
-    top = min(question.top or (0 if words else 300), MAPPED)
-    if len(words) > MAPPED:
-        raise ValueError(f"a map shows at most {MAPPED} words: got {len(words)}")
+    check_known(wv, [*words, *([question.around] if question.around else [])])
+    top = min(question.top or (0 if words else 300), _MAPPED)
+    if len(words) > _MAPPED:
+        raise ValueError(f"a map shows at most {_MAPPED} words: got {len(words)}")
     if question.around:
         found = wv.most_similar(question.around, topn=top or 100, metric="cosine")
         words += [question.around, *(key for key, _ in found)]
     else:
         words += map(str, wv.index_to_key[question.skip : question.skip + top])
-    words = list(dict.fromkeys(words))[:MAPPED]
+    words = list(dict.fromkeys(words))[:_MAPPED]
     rows = [wv.key_to_index[word] for word in words]
     blank = [None] * len(words)
     general = wv.generality(words).tolist() if wv.log_variances is not None and words else blank
     counts = wv.expandos["count"][rows].tolist() if "count" in wv.expandos else blank
     points = spread(wv.vectors[rows]).tolist()
-    return Map(
-        [
-            MapWord(word, *point, *more)
-            for word, point, *more in zip(words, points, general, counts, strict=True)
+    return {
+        "words": [
+            {"word": word, "x": x, "y": y, "generality": generality, "count": count}
+            for word, (x, y), generality, count in zip(words, points, general, counts, strict=True)
         ]
-    )
+    }
 
 
 def _key(model: Model, text: str) -> str | None:
@@ -451,17 +280,52 @@ def _key(model: Model, text: str) -> str | None:
     return next((form for form in (text, straight, straight.lower()) if form in known), None)
 
 
-def _circle(plane: Plane, density: Gaussian) -> Circle:
-    return Circle(*_place(plane, density))
-
-
-def _circles(model: Model, plane: Plane, words: list[str]) -> list[WordCircle]:
-    if not words:
-        return []
-    densities = model.wv.density(words)
-    return [WordCircle(*_place(plane, each), word) for word, each in zip(words, densities, strict=True)]
-
-
-def _place(plane: Plane, density: Gaussian) -> tuple[float, float, float]:
+def _circle(plane: Plane, density: Gaussian) -> View:
+    """Return a density in a plane: its mean, and as radius its standard deviation there."""
     x, y = plane.points(density.mean).tolist()
-    return x, y, float(np.sqrt(np.trace(plane.covariance(density)) / 2))
+    return {"x": x, "y": y, "r": float(np.sqrt(np.trace(plane.covariance(density)) / 2))}
+
+
+def _circles(model: Model, plane: Plane, words: list[str]) -> list[View]:
+    densities: Any = model.wv.density(words) if words else []
+    return [{**_circle(plane, each), "word": word} for word, each in zip(words, densities, strict=True)]
+
+
+def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
+    """Return a plane that shows one shift in full length, to the right, and the other points as well as possible.
+
+    Examples
+    --------
+    >>> plane = plane_of_shift(np.zeros(3), np.array([0.0, 0, 2]), np.array([[0.0, 5, 0], [0, -5, 1]]))
+    >>> plane.points(np.array([0.0, 0, 2])).round(6)
+    array([2., 0.])
+    """
+    before, after, others = (np.asarray(means, dtype=np.float64) for means in (before, after, others))
+    shift = after - before
+    if np.linalg.norm(shift) < 1e-9 or len(shift) < 2:
+        return Plane(before, Plane.fitted(np.concatenate([before[None], others])).directions)
+    rest = others - before
+    rest = rest - np.outer(rest @ shift, shift) / (shift @ shift)
+    # How the others differ, not how far away they are; which way is up is arbitrary: the first goes up.
+    centred = rest - rest.mean(axis=0) if len(rest) > 1 else rest
+    up = np.linalg.svd(centred, full_matrices=False)[2][0] if len(rest) else np.zeros_like(shift)
+    up = -up if len(rest) and rest[0] @ up < 0 else up
+    directions, sizes = np.linalg.qr(np.stack([shift, up], axis=1))  # any direction, if all lie on the line
+    return Plane(before, directions * np.where(np.diag(sizes) < 0, -1.0, 1.0))
+
+
+def spread(means: Floats) -> Floats:
+    """Lay out words, (n, D), on the first two principal components of their directions, (n, 2).
+
+    Examples
+    --------
+    >>> groups = np.repeat(np.eye(3), 20, axis=0)
+    >>> points = spread(groups).reshape(3, 20, 2)
+    >>> bool(np.allclose(points, points[:, :1]))
+    True
+    """
+    vectors = np.asarray(means, dtype=np.float64)
+    if len(vectors) < 2:
+        return np.zeros((len(vectors), 2))
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return Plane.fitted(vectors).points(vectors)

@@ -2,151 +2,152 @@
 
 import asyncio
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from densvec.serve import Limits
-from densvec.serve.batching import Batcher
-from densvec.serve.errors import BusyError
+from densvec.serve.batching import Asked, Batcher
+from densvec.serve.faults import BusyError
 
-MODEL, OTHER = object(), object()
+MODEL, OTHER = SimpleNamespace(wv="this"), SimpleNamespace(wv="other")
+LARGE = 1 << 30  # what a thread answers
+
+
+def large(*subjects, settings=()):
+    return [Asked(subject, settings, LARGE) for subject in subjects]
+
+
+class Answering:
+    """A function that answers, notes what it was asked, and waits until it may go on."""
+
+    def __init__(self):
+        self.calls, self.is_in, self.go_on = [], threading.Event(), threading.Event()
+
+    def __call__(self, wv, subjects, *settings):
+        self.calls.append((wv, list(subjects), settings))
+        self.is_in.set()
+        assert self.go_on.wait(60)
+        return [f"{subject}!" for subject in subjects]
 
 
 def test_questions_that_wait_are_answered_together_and_in_order():
-    batches, first_is_in, go_on = [], threading.Event(), threading.Event()
-
-    def answer(model, questions, limits):
-        batches.append((model, list(questions)))
-        if len(batches) == 1:
-            first_is_in.set()
-            go_on.wait(60)
-        return [f"{question}!" for question in questions]
+    answer = Answering()
 
     async def run():
         batcher = Batcher(answer, Limits())
-        first = asyncio.create_task(batcher.ask(MODEL, ["alone"]))
-        await asyncio.to_thread(first_is_in.wait, 60)
-        others = [asyncio.create_task(batcher.ask(MODEL, [i, -i])) for i in range(5)]
-        elsewhere = asyncio.create_task(batcher.ask(OTHER, ["there"]))
+        first = asyncio.create_task(batcher.ask(MODEL, large("alone")))
+        await asyncio.to_thread(answer.is_in.wait, 60)
+        small = [Asked(i) for i in range(5)], [Asked(-i) for i in range(5)]
+        others = [asyncio.create_task(batcher.ask(MODEL, some)) for some in small]
+        elsewhere = asyncio.create_task(batcher.ask(OTHER, [Asked("there")]))
+        set_otherwise = asyncio.create_task(batcher.ask(MODEL, [Asked("else", ("kl",))]))
         await asyncio.sleep(0)
-        go_on.set()
-        return await first, await asyncio.gather(*others), await elsewhere
+        answer.go_on.set()
+        return await first, await asyncio.gather(*others), await elsewhere, await set_otherwise
 
-    first, others, elsewhere = asyncio.run(run())
+    first, others, elsewhere, set_otherwise = asyncio.run(run())
     assert first == ["alone!"]
-    assert others == [[f"{i}!", f"{-i}!"] for i in range(5)]
-    assert elsewhere == ["there!"]
-    assert [model for model, _ in batches] == [MODEL, MODEL, OTHER]
-    assert len(batches[1][1]) == 10
+    assert others == [[f"{i}!" for i in range(5)], [f"{-i}!" for i in range(5)]]
+    assert (elsewhere, set_otherwise) == (["there!"], ["else!"])
+    assert [(wv, settings) for wv, _, settings in answer.calls] == [
+        ("this", ()), ("this", ()), ("other", ()), ("this", ("kl",)),
+    ]  # fmt: skip
+    assert len(answer.calls[1][1]) == 10
 
 
-def test_a_fault_of_one_batch_leaves_the_next_alone():
-    def answer(model, questions, limits):
-        if "bad" in questions:
-            raise OSError("broken")
-        return questions
+def test_what_one_question_gets_wrong_does_not_touch_the_others():
+    def answer(wv, subjects):
+        if "bad" in subjects:
+            raise ValueError("broken")
+        return subjects
 
     async def run():
         batcher = Batcher(answer, Limits())
-        with pytest.raises(OSError, match="broken"):
-            await batcher.ask(MODEL, ["bad"])
-        return await batcher.ask(MODEL, ["good"])
+        return await asyncio.gather(
+            *(batcher.ask(MODEL, [Asked(each) for each in some]) for some in (["a", "bad"], ["b"]))
+        )
 
-    assert asyncio.run(run()) == ["good"]
+    (good, bad), other = asyncio.run(run())
+    assert (good, str(bad), other) == ("a", "broken", ["b"])
 
 
 def test_a_request_that_gave_up_disturbs_nobody():
-    go_on = threading.Event()
-
-    def answer(model, questions, limits):
-        go_on.wait(60)
-        return questions
+    answer = Answering()
 
     async def run():
         batcher = Batcher(answer, Limits())
-        gone = asyncio.create_task(batcher.ask(MODEL, ["gone"]))
+        gone = asyncio.create_task(batcher.ask(MODEL, large("gone")))
         await asyncio.sleep(0)
-        stays = asyncio.create_task(batcher.ask(MODEL, ["stays"]))
+        stays = asyncio.create_task(batcher.ask(MODEL, large("stays")))
         await asyncio.sleep(0)
         gone.cancel()
-        go_on.set()
+        answer.go_on.set()
         return await stays
 
-    assert asyncio.run(run()) == ["stays"]
+    assert asyncio.run(run()) == ["stays!"]
 
 
 def test_more_than_can_wait_is_turned_away():
-    is_in, go_on = threading.Event(), threading.Event()
-
-    def answer(model, questions, limits):
-        is_in.set()
-        go_on.wait(60)
-        return questions
+    answer = Answering()
 
     async def run():
         batcher = Batcher(answer, Limits(waiting=3))
-        tasks = [asyncio.create_task(batcher.ask(MODEL, [0]))]
-        await asyncio.to_thread(is_in.wait, 60)
-        tasks += [asyncio.create_task(batcher.ask(MODEL, [i])) for i in (1, 2, 3)]
+        tasks = [asyncio.create_task(batcher.ask(MODEL, large(0)))]
+        await asyncio.to_thread(answer.is_in.wait, 60)
+        tasks += [asyncio.create_task(batcher.ask(MODEL, large(i))) for i in (1, 2, 3)]
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
-            await batcher.ask(MODEL, [4])
-        go_on.set()
+            await batcher.ask(MODEL, large(4))
+        answer.go_on.set()
         return [await task for task in tasks]
 
-    assert asyncio.run(run()) == [[0], [1], [2], [3]]
+    assert asyncio.run(run()) == [["0!"], ["1!"], ["2!"], ["3!"]]
 
 
 def test_small_questions_that_arrive_together_are_answered_at_once_and_together():
     batches = []
 
-    def answer(model, questions, limits):
-        batches.append((list(questions), threading.current_thread() is threading.main_thread()))
-        return questions
-
-    async def run():
-        batcher = Batcher(answer, Limits(), lambda model, question: question)
-        for questions in [[1], [2], [3]], [[1], [1 << 30]], [[1], [None]]:
-            await asyncio.gather(*(batcher.ask(MODEL, some) for some in questions))
-
-    asyncio.run(run())
-    assert batches == [([1, 2, 3], True), ([1, 1 << 30], False), ([1, None], False)]
-
-
-def test_what_nobody_waits_for_is_not_answered():
-    answered, is_in, go_on = [], threading.Event(), threading.Event()
-
-    def answer(model, questions, limits):
-        answered.extend(questions)
-        is_in.set()
-        go_on.wait(60)
-        return questions
+    def answer(wv, subjects):
+        batches.append((list(subjects), threading.current_thread() is threading.main_thread()))
+        return subjects
 
     async def run():
         batcher = Batcher(answer, Limits())
-        large = asyncio.create_task(batcher.ask(MODEL, ["large"] * 256))
-        await asyncio.to_thread(is_in.wait, 60)
-        queued = asyncio.create_task(batcher.ask(MODEL, ["queued"] * 64))
-        await asyncio.sleep(0)
-        large.cancel()
-        queued.cancel()
-        await asyncio.gather(large, queued, return_exceptions=True)
-        go_on.set()
-        return await batcher.ask(MODEL, ["next"])
+        for costs in [1, 2, 3], [1, LARGE]:
+            await asyncio.gather(*(batcher.ask(MODEL, [Asked(cost, (), cost)]) for cost in costs))
 
-    assert asyncio.run(run()) == ["next"]
-    assert answered.count("large") <= 64  # the part that was being answered
+    asyncio.run(run())
+    assert batches == [([1, 2, 3], True), ([1, LARGE], False)]
+
+
+def test_what_nobody_waits_for_is_not_answered():
+    answer = Answering()
+
+    async def run():
+        batcher = Batcher(answer, Limits(seconds=60))
+        many = asyncio.create_task(batcher.ask(MODEL, large(*["large"] * 256)))
+        await asyncio.to_thread(answer.is_in.wait, 60)
+        queued = asyncio.create_task(batcher.ask(MODEL, large(*["queued"] * 64)))
+        await asyncio.sleep(0)
+        many.cancel()
+        queued.cancel()
+        await asyncio.gather(many, queued, return_exceptions=True)
+        answer.go_on.set()
+        return await batcher.ask(MODEL, large("next"))
+
+    assert asyncio.run(run()) == ["next!"]
+    answered = [subject for _, subjects, _ in answer.calls for subject in subjects]
+    assert answered.count("large") <= 2  # the part that was being answered
     assert answered[-1] == "next"
     assert "queued" not in answered
 
 
 def test_a_request_that_asks_for_too_much_is_refused_before_any_work():
     async def run():
-        batcher = Batcher(
-            lambda model, questions, limits: questions, Limits(seconds=1), lambda model, cost: cost
-        )
+        batcher = Batcher(lambda wv, subjects: subjects, Limits(seconds=1))
         with pytest.raises(ValueError, match="cannot be answered within 1 second"):
-            await batcher.ask(MODEL, [1 << 34] * 2)
-        return await batcher.ask(MODEL, [1 << 30] * 2)
+            await batcher.ask(MODEL, [Asked(0, (), 1 << 34)] * 2)
+        return await batcher.ask(MODEL, large(1, 2))
 
-    assert asyncio.run(run()) == [1 << 30] * 2
+    assert asyncio.run(run()) == [1, 2]

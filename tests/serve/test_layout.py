@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from densvec.serve.layout import plane_of_shift, spread
+from densvec.serve.views import plane_of_shift, spread
 
 
 @pytest.mark.parametrize("others", [0, 1, 5])

@@ -325,8 +325,8 @@ def test_senses_are_found_in_the_background(wv):
 def test_a_word_that_does_not_occur_has_no_senses(wv):
     finder = SenseFinder([["a", "ripe", "plum"]])
     model = Models(wv).get()
-    finder.ask(model, "kiwi")
-    finder.wait()
+    while finder.ask(model, "kiwi").state == "reading":
+        time.sleep(0.01)
     nothing = {"word": "kiwi", "occurrences": 0, "senses": [], "state": "found"}
     assert finder.ask(model, "kiwi").to_dict() == nothing
 
