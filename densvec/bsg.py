@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,15 @@ import numpy as np
 from densvec.checks import check_covariance
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
-from densvec.model import DensityModel, of_words
+from densvec.model import DensityModel, model, of_words
 from densvec.model.layout import Layout, Start, TableLayout, average_word, uniform, zeros
 from densvec.model.parameters import (
-    SharedParameters,
     choice,
-    given,
-    names_checked,
     number,
     parameter,
     rates_of,
     whole,
 )
-from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.questions import inference, prediction, substitution
 from densvec.reading import Reading
 from densvec.training.backend import Backend
@@ -37,28 +33,6 @@ __all__ = ["BayesianSkipGram"]
 START = 0.05
 
 
-@dataclass(init=False, repr=False, eq=False)
-class BayesianSkipGramParameters(SharedParameters):
-    """The parameters of a Bayesian Skip-gram beyond the shared ones."""
-
-    hidden_size: int = whole(None, least=1)
-    margin: float = number(8.0)
-    covariance: str = choice("spherical", check_covariance)
-    residual: bool = parameter(True, lambda name, value: bool(value))
-    nearness: float = number(1.0)
-    kl_weight: float = number(2.0)
-    rates: Mapping[str, float] = rates_of(Rates)
-
-    def _check_together(self) -> None:
-        super()._check_together()
-        check_backend(self.backend, self.device)
-        self._objective()  # raises if something is wrong with it
-        self.hidden_size = self.hidden_size or default_hidden_size(self.vector_size)
-
-    def _objective(self) -> Objective:
-        return Objective(self.margin, self.kl_weight, self.pairing, self.nearness)
-
-
 def default_hidden_size(vector_size: int) -> int:
     """Return how many hidden units the encoder of densities of this size has, unless told otherwise.
 
@@ -70,7 +44,9 @@ def default_hidden_size(vector_size: int) -> int:
     return min(vector_size, 64 + max(0, vector_size - 100) // 3 // 16 * 16)
 
 
-class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
+@model
+@dataclass(repr=False, eq=False)
+class BayesianSkipGram(DensityModel):
     """Words as Gaussian densities: a prior for each word, a posterior for each of its occurrences.
 
     The model of Bražinskas, Havrylov & Titov (COLING 2018). The prior p(z|w) of a word is what it can mean;
@@ -167,51 +143,23 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
     True
     """
 
-    @names_checked
-    def __init__(
-        self,
-        sentences: Sentences | None = None,
-        corpus_file: CorpusFile | None = None,
-        vector_size: int = 100,
-        alpha: float = 0.025,
-        window: int = 5,
-        min_count: int = 5,
-        max_vocab_size: int | None = None,
-        sample: float | str = "auto",
-        seed: int = 1,
-        workers: int | None = None,
-        min_alpha: float = 0.0001,
-        sg: int = 1,
-        hs: int = 0,
-        negative: int = 20,
-        ns_exponent: float | str = "subsampled",
-        cbow_mean: int = 1,
-        hashfxn: Callable[[str], int] = hash,
-        epochs: int = 5,
-        null_word: int = 0,
-        trim_rule: TrimRule | None = None,
-        sorted_vocab: int = 1,
-        batch_words: int = 10_000,
-        compute_loss: bool = False,
-        callbacks: Iterable[Any] = (),
-        comment: str | None = None,
-        max_final_vocab: int | None = None,
-        shrink_windows: bool = False,
-        *,
-        hidden_size: int | None = None,
-        margin: float = 8.0,
-        pairing: str = "shared",
-        covariance: str = "spherical",
-        residual: bool = True,
-        nearness: float = 1.0,
-        kl_weight: float = 2.0,
-        rates: Rates | Mapping[str, float] | None = None,
-        backend: str = "auto",
-        device: str | None = None,
-        show_progress: bool | None = None,
-        distributed: bool | None = None,
-    ) -> None:
-        super().__init__(given(locals()))
+    _: KW_ONLY
+    hidden_size: int | None = whole(None, least=1)
+    margin: float = number(8.0)
+    covariance: str = choice("spherical", check_covariance)
+    residual: bool = parameter(True, lambda name, value: bool(value))
+    nearness: float = number(1.0)
+    kl_weight: float = number(2.0)
+    rates: Rates | Mapping[str, float] | None = rates_of(Rates)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        check_backend(self.backend, self.device)
+        self._objective()  # raises if something is wrong with it
+        self.hidden_size = self.hidden_size or default_hidden_size(self.vector_size)
+
+    def _objective(self) -> Objective:
+        return Objective(self.margin, self.kl_weight, self.pairing, self.nearness)
 
     # Words in context
 
@@ -245,7 +193,7 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
 
     def layout(self) -> Layout:
         """Return the layout of the model's tables: priors, network, and the optimiser's accumulators."""
-        size, hidden = self.vector_size, self.hidden_size
+        size, hidden = self.vector_size, self.hidden_size or default_hidden_size(self.vector_size)
         variances = 1 if self.covariance == "spherical" else size
         head = 0.1 if self.residual else 1.0  # a residual posterior starts near its prior
         weights: dict[str, tuple[tuple[int, ...], Start]] = {
@@ -280,10 +228,10 @@ class BayesianSkipGram(DensityModel, BayesianSkipGramParameters):
             choose_backend(self.backend, self.device),
             self.wv,
             self._objective(),
-            Rates(**self.rates),
+            self._rates_as(Rates),
             self._optimiser_state,
             device=self.device,
-            workers=self.workers,
+            workers=self._threads,
         )
 
     def _loss_scale(self) -> float:

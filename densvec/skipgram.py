@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_pairing
 from densvec.keyed import KeyedDensities
-from densvec.model import DensityModel, of_words
+from densvec.model import DensityModel, model, of_words
 from densvec.model.layout import Layout, TableLayout, uniform
 from densvec.model.parameters import (
-    SharedParameters,
     anything,
     choice,
-    given,
-    names_checked,
     ns_exponent,
     whole,
 )
-from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.questions import prediction
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
@@ -30,21 +24,9 @@ from densvec.types import Array
 __all__ = ["SkipGram"]
 
 
-@dataclass(init=False, repr=False, eq=False)
-class SkipGramParameters(SharedParameters):
-    """The parameters of a skip-gram, with gensim's defaults."""
-
-    negative: int = whole(5, least=1, most=MAX_NEGATIVE)
-    ns_exponent: float | str = ns_exponent(0.75)
-    shrink_windows: bool = anything(True)
-    pairing: str = choice("paired", check_pairing)
-
-    def _check_together(self) -> None:
-        super()._check_together()
-        check_native(type(self).__name__, self.backend, self.device)
-
-
-class SkipGram(DensityModel, SkipGramParameters):
+@model
+@dataclass(repr=False, eq=False)
+class SkipGram(DensityModel):
     """Skip-gram with negative sampling (Mikolov et al., 2013): word vectors without densities.
 
     The vector x of a centre word predicts each word around it by that word's context vector y, against
@@ -88,44 +70,15 @@ class SkipGram(DensityModel, SkipGramParameters):
     True
     """
 
-    @names_checked
-    def __init__(
-        self,
-        sentences: Sentences | None = None,
-        corpus_file: CorpusFile | None = None,
-        vector_size: int = 100,
-        alpha: float = 0.025,
-        window: int = 5,
-        min_count: int = 5,
-        max_vocab_size: int | None = None,
-        sample: float | str = "auto",
-        seed: int = 1,
-        workers: int | None = None,
-        min_alpha: float = 0.0001,
-        sg: int = 1,
-        hs: int = 0,
-        negative: int = 5,
-        ns_exponent: float | str = 0.75,
-        cbow_mean: int = 1,
-        hashfxn: Callable[[str], int] = hash,
-        epochs: int = 5,
-        null_word: int = 0,
-        trim_rule: TrimRule | None = None,
-        sorted_vocab: int = 1,
-        batch_words: int = 10_000,
-        compute_loss: bool = False,
-        callbacks: Iterable[Any] = (),
-        comment: str | None = None,
-        max_final_vocab: int | None = None,
-        shrink_windows: bool = True,
-        *,
-        pairing: str = "paired",
-        backend: str = "auto",
-        device: str | None = None,
-        show_progress: bool | None = None,
-        distributed: bool | None = None,
-    ) -> None:
-        super().__init__(given(locals()))
+    negative: int = whole(5, least=1, most=MAX_NEGATIVE)
+    ns_exponent: float | str = ns_exponent(0.75)
+    shrink_windows: bool = anything(True)
+    _: KW_ONLY
+    pairing: str = choice("paired", check_pairing)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        check_native(type(self).__name__, self.backend, self.device)
 
     @property
     def syn1neg(self) -> Array:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_covariance
 from densvec.keyed import KeyedDensities
-from densvec.model import DensityModel
+from densvec.model import DensityModel, model
 from densvec.model.layout import Layout, TableLayout, constant, uniform
 from densvec.model.parameters import (
-    SharedParameters,
     choice,
-    given,
-    names_checked,
     number,
     rates_of,
     whole,
 )
-from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
 from densvec.training.native import Word2GaussBackend, check_energy
@@ -34,34 +29,9 @@ __all__ = ["Word2Gauss"]
 START = 0.05
 
 
-@dataclass(init=False, repr=False, eq=False)
-class Word2GaussParameters(SharedParameters):
-    """The parameters that only Word2Gauss has."""
-
-    negative: int = whole(30, least=1, most=MAX_NEGATIVE)
-    margin: float = number(5.0)
-    energy: str = choice("kl", check_energy)
-    covariance: str = choice("spherical", check_covariance)
-    variance: float = number(1.0)
-    min_variance: float = number(0.05)
-    max_variance: float = number(20.0)
-    max_norm: float = number(100.0)
-    rates: Mapping[str, float] = rates_of(GaussRates)
-
-    def _check_together(self) -> None:
-        super()._check_together()
-        check_native(type(self).__name__, self.backend, self.device)
-        self._bounds()  # says what is wrong with them
-        if not self.min_variance <= self.variance <= self.max_variance:
-            raise ValueError(
-                f"variance={self.variance} is not between {self.min_variance} and {self.max_variance}, its bounds"
-            )
-
-    def _bounds(self) -> Bounds:
-        return Bounds(self.min_variance, self.max_variance, self.max_norm)
-
-
-class Word2Gauss(DensityModel, Word2GaussParameters):
+@model
+@dataclass(repr=False, eq=False)
+class Word2Gauss(DensityModel):
     """Words as Gaussian densities, trained on pairs of words (Vilnis & McCallum, ICLR 2015).
 
     Every word has one density, which serves it as a centre and as a context. A word w must fit a word c of
@@ -126,52 +96,28 @@ class Word2Gauss(DensityModel, Word2GaussParameters):
     True
     """
 
-    @names_checked
-    def __init__(
-        self,
-        sentences: Sentences | None = None,
-        corpus_file: CorpusFile | None = None,
-        vector_size: int = 100,
-        alpha: float = 0.025,
-        window: int = 5,
-        min_count: int = 5,
-        max_vocab_size: int | None = None,
-        sample: float | str = "auto",
-        seed: int = 1,
-        workers: int | None = None,
-        min_alpha: float = 0.0001,
-        sg: int = 1,
-        hs: int = 0,
-        negative: int = 30,
-        ns_exponent: float | str = "subsampled",
-        cbow_mean: int = 1,
-        hashfxn: Callable[[str], int] = hash,
-        epochs: int = 5,
-        null_word: int = 0,
-        trim_rule: TrimRule | None = None,
-        sorted_vocab: int = 1,
-        batch_words: int = 10_000,
-        compute_loss: bool = False,
-        callbacks: Iterable[Any] = (),
-        comment: str | None = None,
-        max_final_vocab: int | None = None,
-        shrink_windows: bool = False,
-        *,
-        margin: float = 5.0,
-        energy: str = "kl",
-        pairing: str = "shared",
-        covariance: str = "spherical",
-        variance: float = 1.0,
-        min_variance: float = 0.05,
-        max_variance: float = 20.0,
-        max_norm: float = 100.0,
-        rates: GaussRates | Mapping[str, float] | None = None,
-        backend: str = "auto",
-        device: str | None = None,
-        show_progress: bool | None = None,
-        distributed: bool | None = None,
-    ) -> None:
-        super().__init__(given(locals()))
+    negative: int = whole(30, least=1, most=MAX_NEGATIVE)
+    _: KW_ONLY
+    margin: float = number(5.0)
+    energy: str = choice("kl", check_energy)
+    covariance: str = choice("spherical", check_covariance)
+    variance: float = number(1.0)
+    min_variance: float = number(0.05)
+    max_variance: float = number(20.0)
+    max_norm: float = number(100.0)
+    rates: GaussRates | Mapping[str, float] | None = rates_of(GaussRates)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        check_native(type(self).__name__, self.backend, self.device)
+        self._bounds()  # says what is wrong with them
+        if not self.min_variance <= self.variance <= self.max_variance:
+            raise ValueError(
+                f"variance={self.variance} is not between {self.min_variance} and {self.max_variance}, its bounds"
+            )
+
+    def _bounds(self) -> Bounds:
+        return Bounds(self.min_variance, self.max_variance, self.max_norm)
 
     # What the shared front asks of a model
 
@@ -196,5 +142,5 @@ class Word2Gauss(DensityModel, Word2GaussParameters):
             self.margin,
             self.energy,
             self._bounds(),
-            GaussRates(**self.rates),
+            self._rates_as(GaussRates),
         )

@@ -1,5 +1,5 @@
 """The front that all models share: parameters, vocabulary, training and files."""
 
-from densvec.model.front import DensityModel, of_words
+from densvec.model.front import DensityModel, model, of_words
 
-__all__ = ["DensityModel", "of_words"]
+__all__ = ["DensityModel", "model", "of_words"]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any, TypeVar
 
 __all__ = ["fill_in_parameters"]
+
+T = TypeVar("T", bound=type[Any])
 
 _TITLE = ["Parameters", "----------"]
 
 
-def fill_in_parameters(cls: type) -> None:
+def fill_in_parameters(cls: T) -> T:
     """Complete the section "Parameters" of a class's docstring.
 
     For every argument of the constructor, in its order, the section gets the text that the class itself has
     for it, or else the first of the classes that it inherits from.
     """
     if not cls.__doc__ or "Parameters" not in cls.__doc__:  # python -OO has no docstrings
-        return
+        return cls
     texts: dict[str, tuple[list[str], list[str]]] = {}  # name -> (names that share a text, its lines)
     for each in cls.__mro__:
         for names, lines in _entries(_split(each)[1]):
@@ -26,13 +29,14 @@ def fill_in_parameters(cls: type) -> None:
             texts.update(dict.fromkeys(left, (left, lines)))
     section: list[str] = []
     written: set[str] = set()
-    for name in inspect.signature(cls.__init__).parameters:  # type: ignore[misc]
+    for name in inspect.signature(cls.__init__).parameters:
         if name in texts and name not in written:
             names, lines = texts[name]
             section += lines
             written.update(names)
     before, _, after = _split(cls)
     cls.__doc__ = "\n".join([*before, *_TITLE, *section, *([""] if after else []), *after])
+    return cls
 
 
 def _split(cls: type) -> tuple[list[str], list[str], list[str]]:

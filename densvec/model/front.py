@@ -5,21 +5,23 @@ from __future__ import annotations
 import functools
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from densvec.model.documentation import fill_in_parameters
+from densvec.model.parameters import names_checked
 from densvec.model.saving import Saving
-from densvec.model.state import Sentences
+from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.model.training import Training
 from densvec.model.vocabulary import VocabularyBuilding, check_sources
 
-__all__ = ["DensityModel", "of_words"]
+__all__ = ["DensityModel", "model", "of_words"]
 
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T", bound=type[Any])
 
 
 def of_words(question: Callable[Concatenate[Any, P], R], **options: str) -> Callable[Concatenate[Any, P], R]:
@@ -42,39 +44,31 @@ def of_words(question: Callable[Concatenate[Any, P], R], **options: str) -> Call
     return method
 
 
+def model(cls: T) -> T:
+    """Complete the dataclass of a model: answers to wrong names, and the texts of parameters that it inherits."""
+    return fill_in_parameters(names_checked(cls))
+
+
 class DensityModel(VocabularyBuilding, Training, Saving):
     """A model that is constructed, trained, queried and saved like gensim's Word2Vec.
 
     Its parts are in files of their own: `state` (attributes, and what a subclass defines), `parameters`,
-    `layout`, `vocabulary`, `training` and `saving`. A subclass inherits from a dataclass with its own parameters
-    too, writes the constructor with all of them, and says what its tables are and what trains them.
-
-    Parameters
-    ----------
-    sentences : iterable of token lists, optional
-        The corpus, iterable more than once: a list, `densvec.corpora.LineSentence`, …
-    corpus_file : path or list of paths, optional
-        A file with one sentence per line, in place of ``sentences``: the fastest way to train. A directory stands for
-        its files, a pattern such as ``"texts/*.gz"`` for those that match it, and a list for all of its members.
-    trim_rule : callable, optional
-        ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
-    callbacks : iterable
-        Objects with hooks, see `densvec.callbacks`; ``train()`` uses them too.
-    distributed : bool, optional
-        Whether to train together with the other processes that torchrun started; by default if there are any. See
-        `densvec.distributed`.
+    `layout`, `vocabulary`, `training` and `saving`. A subclass is a dataclass whose fields are its own parameters,
+    decorated with `model`, and says what its tables are and what trains them.
     """
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        fill_in_parameters(cls)
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        """Take the arguments of a subclass's constructor, by name; with a corpus, train on it."""
-        super().__init__(values)
-        sentences, corpus_file = values.get("sentences"), values.get("corpus_file")
-        trim_rule = values.get("trim_rule")
-        self._constructor_callbacks = tuple(values.get("callbacks", ()))
+    def __post_init__(
+        self,
+        sentences: Sentences | None,
+        corpus_file: CorpusFile | None,
+        hashfxn: Callable[[str], int],
+        trim_rule: TrimRule | None,
+        callbacks: Iterable[Any],
+        distributed: bool | None,
+    ) -> None:
+        """With the parameters set, make a model of them; with a corpus, train on it."""
+        self._begin(hashfxn, distributed)
+        self._constructor_callbacks = tuple(callbacks)
         self.add_lifecycle_event("created", params=str(self))
         if sentences is None and corpus_file is None:
             if trim_rule is not None:

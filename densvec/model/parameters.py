@@ -1,9 +1,8 @@
 """The parameters that all models share: their names, types, defaults, checks, and what they mean.
 
-A model has its parameters as attributes. They are declared once, as the fields of a dataclass that the model
-inherits from, `SharedParameters` extended by its own; the list that is saved with a model, the checks and the
-texts of the documentation follow from the fields. Only the signature of a constructor, which users read,
-repeats names and defaults (a test compares them).
+A model has its parameters as attributes. They are declared once, as fields of a dataclass: `SharedParameters`, which
+the model's class extends by its own. The constructor, the list that is saved with a model, the checks and the texts of
+the documentation follow from the fields.
 """
 
 from __future__ import annotations
@@ -14,22 +13,23 @@ import inspect
 import math
 import numbers
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Concatenate, ParamSpec, TypeVar
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, InitVar, asdict, dataclass, field, fields
+from typing import Any, TypeVar
 
 import numpy as np
 
 from densvec._corpus import MAX_NEGATIVE, MAX_WINDOW
 from densvec.checks import check_number, check_pairing, check_whole
 from densvec.text._text import MAX_BLOCK_WORDS
+from densvec.types import CorpusFile, Sentences, TrimRule
 
 __all__ = [
     "SharedParameters",
     "anything",
     "available_cores",
     "choice",
-    "given",
     "names_checked",
     "ns_exponent",
     "number",
@@ -41,8 +41,7 @@ __all__ = [
 #: How a parameter is checked: called with its name and a value, returns the value to keep.
 Check = Callable[[str, Any], Any]
 
-M = TypeVar("M")
-P = ParamSpec("P")
+T = TypeVar("T", bound=type[Any])
 
 
 def available_cores() -> int:
@@ -154,6 +153,18 @@ class SharedParameters:
 
     Parameters
     ----------
+    sentences : iterable of token lists, optional
+        The corpus, iterable more than once: a list, `densvec.corpora.LineSentence`, …
+    corpus_file : path or list of paths, optional
+        A file with one sentence per line, in place of ``sentences``: the fastest way to train. A directory stands for
+        its files, a pattern such as ``"texts/*.gz"`` for those that match it, and a list for all of its members.
+    trim_rule : callable, optional
+        ``trim_rule(word, count, min_count)`` says which words to keep, see `build_vocab`. Not stored.
+    callbacks : iterable
+        Objects with hooks, see `densvec.callbacks`; ``train()`` uses them too.
+    distributed : bool, optional
+        Whether to train together with the other processes that torchrun started; by default if there are any. See
+        `densvec.distributed`.
     vector_size : int
         Dimensions of the densities.
     alpha : float
@@ -202,34 +213,42 @@ class SharedParameters:
         Draw a progress bar; by default only in terminals and notebooks.
     """
 
+    sentences: InitVar[Sentences | None] = None
+    corpus_file: InitVar[CorpusFile | None] = None
     vector_size: int = whole(100, least=1)
     alpha: float = number(0.025)
     window: int = whole(5, least=1, most=MAX_WINDOW)
     min_count: int = whole(5, least=0)
     max_vocab_size: int | None = whole(None, least=0)
-    sample: float = parameter("auto", _sample)  # "auto" until there is a vocabulary
+    sample: float | str = parameter("auto", _sample)  # "auto" until there is a vocabulary
     seed: int = whole(1, least=0)
-    workers: int = parameter(None, _workers)
+    workers: int | None = parameter(None, _workers)
     min_alpha: float = number(0.0001)
     sg: int = parameter(1, _only(True, _SG))
     hs: int = parameter(0, _only(False, _HS))
     negative: int = whole(20, least=1, most=MAX_NEGATIVE)
     ns_exponent: float | str = ns_exponent("subsampled")
     cbow_mean: int = anything(1)
+    hashfxn: InitVar[Callable[[str], int]] = hash
     epochs: int = whole(5, least=0)
     null_word: int = parameter(0, _only(False, _NULL_WORD))
+    trim_rule: InitVar[TrimRule | None] = None
     sorted_vocab: int = anything(1)
     batch_words: int = whole(10_000, least=1, most=MAX_BLOCK_WORDS)
     compute_loss: bool = anything(False)
+    callbacks: InitVar[Iterable[Any]] = ()
     comment: str | None = anything(None)
     max_final_vocab: int | None = whole(None, least=1)
     shrink_windows: bool = anything(False)
+    _: KW_ONLY
     backend: str = anything("auto")
     device: str | None = anything(None)
     show_progress: bool | None = anything(None)
     pairing: str = choice("shared", check_pairing)
+    distributed: InitVar[bool | None] = None
 
     @classmethod
+    @functools.cache
     def parameter_names(cls) -> tuple[str, ...]:
         """Return the names of all parameters, which are what a file's header holds."""
         return tuple(each.name for each in fields(cls))
@@ -250,31 +269,18 @@ class SharedParameters:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter is checked whenever it is set."""
-        is_parameter = name in self.__dataclass_fields__
+        is_parameter = name in self.parameter_names()
         super().__setattr__(name, self.check_parameter(name, value) if is_parameter else value)
-
-    def _set_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check all parameters and make them attributes; `values` may hold other things too."""
-        for name in self.parameter_names():
-            setattr(self, name, values[name])
-        self._check_together()
 
     def _check_together(self) -> None:
         """Check parameters that depend on each other, and fill in those that follow from others."""
-
-
-def given(scope: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a constructor from its ``locals()``, to hand them on."""
-    return {name: value for name, value in scope.items() if name not in ("self", "__class__")}
 
 
 #: Names that gensim's constructor had before its version 4, and what they are called since.
 RENAMED = {"size": "vector_size", "iter": "epochs", "sentence": "sentences"}
 
 
-def names_checked(
-    init: Callable[Concatenate[M, P], None],
-) -> Callable[Concatenate[M, P], None]:
+def names_checked(cls: T) -> T:
     """Let a constructor answer a keyword that it does not know with the name that was probably meant.
 
     Examples
@@ -287,16 +293,23 @@ def names_checked(
     Traceback (most recent call last):
     TypeError: BayesianSkipGram() has no parameter 'vectorsize': did you mean 'vector_size'?
     """
-    known = [name for name in inspect.signature(init).parameters if name != "self"]
+    init, signature = cls.__init__, inspect.signature(cls.__init__)
+    known = [name for name in signature.parameters if name != "self"]
 
     @functools.wraps(init)
-    def checked(self: M, /, *args: P.args, **kwargs: P.kwargs) -> None:
+    def checked(self: Any, /, *args: Any, **kwargs: Any) -> None:
         for name in kwargs:
             if name not in known:
                 raise TypeError(f"{type(self).__name__}() has no parameter {name!r}: {_meant(name, known)}")
         init(self, *args, **kwargs)
 
-    return checked
+    shown = [  # "InitVar[int]" is how a dataclass says that it takes an int without keeping it
+        each.replace(annotation=re.sub(r"InitVar\[(.*)\]", r"\1", str(each.annotation)))
+        for each in signature.parameters.values()
+    ]
+    checked.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    cls.__init__ = checked
+    return cls
 
 
 def _meant(name: str, known: list[str]) -> str:

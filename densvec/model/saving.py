@@ -150,7 +150,12 @@ class Saving(ModelState):
         """Return the model of a header and its tensors; ValueError if they do not belong together."""
         _require_model(header, cls.__name__)
         model = cls.__new__(cls)  # without the corpus and the log entry of a new one
-        ModelState.__init__(model, cls._constructor_parameters(field(header, "parameters", dict)))
+        parameters = field(header, "parameters", dict)
+        for name in cls.parameter_names():
+            if name not in parameters:
+                raise ValueError(f"the header's parameters lack {name!r}")
+            setattr(model, name, parameters[name])
+        model._begin()
         counters = field(header, "counters", dict)
         for name in COUNTERS:
             setattr(model, name, field(counters, name, type(getattr(model, name)), minimum=0))
@@ -167,15 +172,6 @@ class Saving(ModelState):
         if "auto_sample" in header:
             model._auto_sample = field(header, "auto_sample", bool)
         return model
-
-    @classmethod
-    def _constructor_parameters(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the saved parameters as the constructor takes them."""
-        names = cls.parameter_names()
-        missing = [name for name in names if name not in parameters]
-        if missing:
-            raise ValueError(f"the header's parameters lack {missing[0]!r}")
-        return {name: parameters[name] for name in names}
 
     def _restore_tensors(self, header: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
         """Fill the model from a file's tensors, each of the shape that its parameters ask for."""

@@ -34,6 +34,7 @@ __all__ = ["COUNTERS", "CorpusFile", "ModelState", "Sentences", "TrimRule", "alo
 logger = logging.getLogger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
 def alone(method: F) -> F:
@@ -64,12 +65,13 @@ COUNTERS = (
 class ModelState(SharedParameters, Lifecycle):
     """The attributes of a model and what a subclass must define: its tables and its backend."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._set_parameters(values)
-        self.distributed: bool | None = values.get("distributed")
-        self._auto_sample = values["sample"] == "auto"
+    def _begin(self, hashfxn: Callable[[str], int] = hash, distributed: bool | None = None) -> None:
+        """Set all other attributes, once the parameters are set."""
+        self._check_together()
+        self.distributed = distributed
+        self._auto_sample = self.sample == "auto"
         self.layer1_size = self.vector_size
-        self.hashfxn: Callable[[str], int] = values.get("hashfxn", hash)
+        self.hashfxn = hashfxn
         self.wv = self._new_keyed()
         self.corpus_count = 0
         self.corpus_total_words = 0
@@ -111,6 +113,17 @@ class ModelState(SharedParameters, Lifecycle):
         return 1.0
 
     # What its parts share.
+
+    @property
+    def _threads(self) -> int:
+        """The number of workers, which a parameter of None has become."""
+        assert self.workers is not None
+        return self.workers
+
+    def _rates_as(self, kind: Callable[..., R]) -> R:
+        """Return the learning rates, which are kept as a dictionary."""
+        kept: Any = getattr(self, "rates")  # noqa: B009 - only some models have rates
+        return kind(**kept)
 
     @property
     def _corpus(self) -> tuple[Sentences | None, CorpusFile | None]:
@@ -230,7 +243,7 @@ class ModelState(SharedParameters, Lifecycle):
         """Set an attribute, unless it would not fit the others."""
         if name == "wv" and self.__dict__.get("_loop") is not None:
             raise RuntimeError("wv cannot be replaced while the model is trained: do it after train()")
-        if name in self.__dataclass_fields__ and "wv" in self.__dict__:
+        if name in self.parameter_names() and "wv" in self.__dict__:
             self._change_parameter(name, value)
         else:
             super().__setattr__(name, value)

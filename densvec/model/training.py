@@ -234,7 +234,9 @@ class Training(ModelState):
 
             together = share(self, ranks or Group.alone(), run, backend, open_feed)
             backend, open_feed = together, together.open_feed
-        loop = Loop(run, backend, open_feed, workers=self.workers, loss_bound=LOSS_BOUND * self._loss_scale())
+        loop = Loop(
+            run, backend, open_feed, workers=self._threads, loss_bound=LOSS_BOUND * self._loss_scale()
+        )
         last_good = LastGood(
             {**self._arrays(), **{STATE + name: a for name, a in backend.state().items()}}, run
         )
@@ -255,7 +257,7 @@ class Training(ModelState):
             self._run, self._loop = run, loop
             self.wv._lock(True)
         try:
-            with thread_limits(backend, self.workers):
+            with thread_limits(backend, self._threads):
                 self._call(callbacks, "on_train_begin")
                 while not run.finished:
                     self._call(callbacks, "on_epoch_begin")
@@ -312,7 +314,7 @@ class Training(ModelState):
             raise ValueError(
                 f"wv.expandos['count'] has {len(counts)} counts for {len(self.wv)} words: set one for each word"
             )
-        keep = keep_probabilities(counts, self.sample)
+        keep = keep_probabilities(counts, float(self.sample))
         sampler = Sampler(
             keep,
             noise_weights(counts, self.ns_exponent, keep),

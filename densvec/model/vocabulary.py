@@ -345,7 +345,7 @@ class VocabularyBuilding(ModelState):
         self.wv._set_keys(vocabulary.words, dict(vocabulary.index))
         self.wv.expandos["count"] = vocabulary.counts
         self._keep_sample(self._chosen_sample(vocabulary), self._auto_sample)
-        keep = keep_probabilities(vocabulary.counts, self.sample)
+        keep = keep_probabilities(vocabulary.counts, float(self.sample))
         self.wv.expandos["keep"] = keep.astype(np.float32)  # contexts are read with it
         self.wv.allocate_vecattrs()  # other attributes have no value for new words yet
 

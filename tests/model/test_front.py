@@ -54,8 +54,8 @@ def test_constructor_is_gensims_followed_by_keywords_of_our_own():
 def test_methods_take_gensims_arguments(method):
     theirs = inspect.signature(getattr(Word2Vec, method)).parameters
     ours = inspect.signature(getattr(BayesianSkipGram, method)).parameters
-    names = [name for name, p in theirs.items() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    assert list(ours)[: len(names)] == names
+    _, *names = [name for name, p in theirs.items() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    assert list(ours)[1 : 1 + len(names)] == names
     for name in names:
         assert ours[name].default == theirs[name].default, name
 

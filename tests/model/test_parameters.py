@@ -1,7 +1,6 @@
 """Parameters: one declaration of each, checked in one place, and answers to wrong names."""
 
 import inspect
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -14,12 +13,11 @@ MODELS = [BayesianSkipGram, SkipGram, Word2Gauss]
 pytestmark = pytest.mark.parametrize("cls", MODELS)
 
 
-def test_signatures_and_declarations_agree(cls):
+def test_what_is_kept_and_what_is_not(cls):
     signature = inspect.signature(cls).parameters
-    for field in fields(cls):
-        assert signature[field.name].default == field.default, field.name
     others = set(signature) - set(cls.parameter_names())
     assert others == {"sentences", "corpus_file", "hashfxn", "trim_rule", "callbacks", "distributed"}
+    assert not any("InitVar" in str(each) for each in signature.values())
 
 
 def test_every_parameter_is_documented_in_the_order_of_the_signature(cls):

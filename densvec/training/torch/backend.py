@@ -27,8 +27,8 @@ from densvec.training.torch.windows import Beyond, Windows, beyond, windows
 from densvec.types import Array
 
 if TYPE_CHECKING:
-    from densvec._corpus import Chunk
     from densvec import tables
+    from densvec._corpus import Chunk
 
 __all__ = ["PreparedChunks", "TorchBackend"]
 
