@@ -14,7 +14,7 @@ from densvec._version import __version__
 
 if TYPE_CHECKING:
     from densvec.bsg import BayesianSkipGram
-    from densvec.files.checkpoint import Checkpoint
+    from densvec.callbacks import Checkpoint
     from densvec.files.persistence import DensvecFileError
     from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
@@ -42,7 +42,7 @@ __all__ = [
 # Imported on first use, so that a command that needs no model starts at once.
 _MODULES = {
     "BayesianSkipGram": "densvec.bsg",
-    "Checkpoint": "densvec.files.checkpoint",
+    "Checkpoint": "densvec.callbacks",
     "DensvecFileError": "densvec.files.persistence",
     "DivergenceError": "densvec.training.backend",
     "Gaussian": "densvec.gaussian",

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
+import time
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from densvec.files.checkpoint import Checkpoint
+from densvec.files.packing import dump_json
+from densvec.files.streams import check_target, is_remote, local_path
 
 __all__ = ["Callback", "CallbackAny2Vec", "Checkpoint", "call"]
+
+logger = logging.getLogger(__name__)
 
 
 class Callback:
@@ -48,6 +56,96 @@ class Callback:
 
 #: The name that gensim gives to the same class.
 CallbackAny2Vec = Callback
+
+
+class Checkpoint(Callback):
+    """Save the model after a number of epochs, and after a number of minutes within them.
+
+    There is one file, replaced only when its successor is whole. ``load(path).train()`` goes on from where it
+    was saved. A save that the system refuses (a full disk, say) is a warning: training goes on, the older
+    file stays.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Where to save.
+    every_epochs : int or None
+        Save at the end of every `every_epochs`-th epoch, and when training ends.
+    every_minutes : float, optional
+        Save also when this many minutes have passed since the last save, at the end of a chunk.
+
+    Examples
+    --------
+    >>> checkpoint = Checkpoint("model.dv", every_epochs=2, every_minutes=30)
+    >>> checkpoint
+    Checkpoint('model.dv', every_epochs=2, every_minutes=30)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        every_epochs: int | None = 1,
+        every_minutes: float | None = None,
+    ) -> None:
+        if every_epochs is not None and every_epochs < 1:
+            raise ValueError(f"every_epochs={every_epochs}: use a whole number from 1, or None")
+        if every_minutes is not None and not every_minutes >= 0:
+            raise ValueError(f"every_minutes={every_minutes}: use a number of minutes, or None")
+        self.path = path
+        self.every_epochs = every_epochs
+        self.every_minutes = every_minutes
+        self._epochs = 0
+        self._saved_at = time.monotonic()
+
+    def __repr__(self) -> str:
+        return (
+            f"Checkpoint({os.fspath(self.path)!r}, every_epochs={self.every_epochs}, "
+            f"every_minutes={self.every_minutes})"
+        )
+
+    def on_train_begin(self, model: Any) -> None:
+        """Start counting epochs and minutes; if saving cannot work, say so now rather than after the first epoch."""
+        if not is_remote(self.path):
+            folder = os.path.dirname(os.path.realpath(local_path(self.path)))
+            if not os.path.isdir(folder):
+                raise FileNotFoundError(
+                    errno.ENOENT, "the directory for the checkpoints does not exist", folder
+                )
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(errno.EACCES, "Checkpoints cannot be written to", folder)
+        check_target(self.path)
+        header = getattr(model, "_header", None)
+        if header is not None:  # what JSON cannot hold, such as a comment that is an object
+            dump_json(header())
+        self._epochs = 0
+        self._saved_at = time.monotonic()
+
+    def on_train_end(self, model: Any) -> None:
+        """Save the finished model, unless that was done at the end of the last epoch."""
+        if self._epochs and self.every_epochs is not None and self._epochs % self.every_epochs:
+            self.save(model)
+
+    def on_epoch_end(self, model: Any) -> None:
+        """Save if this epoch is due."""
+        self._epochs += 1
+        if self.every_epochs is not None and self._epochs % self.every_epochs == 0:
+            self.save(model)
+
+    def on_batch_end(self, model: Any) -> None:
+        """Save if enough minutes have passed."""
+        if self.every_minutes is not None and time.monotonic() - self._saved_at >= 60 * self.every_minutes:
+            self.save(model)
+
+    def save(self, model: Any) -> None:
+        """Save now; if several processes train one model, the first saves it."""
+        if not getattr(model, "_is_main", lambda: True)():
+            return
+        try:
+            model.save(self.path)
+        except OSError as error:
+            warnings.warn(f"the checkpoint was not saved: {error}", RuntimeWarning, stacklevel=2)
+            logger.warning("the checkpoint was not saved: %s", error)
+        self._saved_at = time.monotonic()
 
 
 def call(callbacks: Iterable[Any], hook: str, model: Any) -> None:

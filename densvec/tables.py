@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import platform
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from densvec._corpus import MAX_WINDOW
+from densvec._version import __version__
 from densvec.checks import check_covariance, check_whole, refuse_bytes
 from densvec.distances.table import DensityTable
 from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
-from densvec.files.lifecycle import Lifecycle
 from densvec.reading import Reading
 from densvec.text.spelling import UnknownKeyError
 from densvec.types import Array, Floats, Integers
@@ -25,7 +29,9 @@ if TYPE_CHECKING:
     from densvec.questions.hypernymy import HypernymyScale
     from densvec.questions.spelling_model import SpellingIndex, SpellingModel
 
-__all__ = ["ENCODER", "Derived", "Tables"]
+__all__ = ["ENCODER", "Derived", "Lifecycle", "Tables"]
+
+logger = logging.getLogger(__name__)
 
 ENCODER = "encoder."
 """The prefix of the names of the encoder's arrays, among those of all tables."""
@@ -57,6 +63,49 @@ _LOCKED = frozenset(
     }
 )
 """What must stay the same object while a model is trained."""
+
+
+class Lifecycle:
+    """Keeps a log of the events in a model's life, which is saved with it."""
+
+    lifecycle_events: list[dict[str, Any]] | None
+
+    def add_lifecycle_event(
+        self, event_name: str, log_level: int | None = logging.INFO, **event: Any
+    ) -> None:
+        """Append an event to ``lifecycle_events`` and log it.
+
+        Set ``lifecycle_events = None`` to keep no record.
+
+        Parameters
+        ----------
+        event_name : str
+            What happened, in one word.
+        log_level : int or None
+            The level to log it at; None or False: do not log.
+        **event
+            Anything to remember about it that JSON can hold; the date and the versions are added.
+
+        Examples
+        --------
+        >>> from densvec import BayesianSkipGram
+        >>> model = BayesianSkipGram()
+        >>> model.add_lifecycle_event("reviewed", reviewer="Ada")
+        >>> model.lifecycle_events[-1]["reviewer"]
+        'Ada'
+        """
+        event = {
+            **event,
+            "datetime": datetime.now().isoformat(),
+            "densvec": __version__,
+            "python": sys.version,
+            "platform": platform.platform(),
+            "event": event_name,
+        }
+        if self.lifecycle_events is not None:
+            self.lifecycle_events.append(event)
+        if log_level:
+            logger.log(log_level, "%s lifecycle event %s", type(self).__name__, event)
 
 
 class Tables(Lifecycle):

@@ -64,7 +64,7 @@ def _of_several(paths: Sequence[PathLike]) -> dict[str, Any] | None:
 def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] | None) -> str | None:
     """Return why a path is not the file that was recorded, as the end of a sentence about it; None if it is.
 
-    Nothing is opened that is not a regular file of the recorded size.
+    Nothing is opened that is not a regular file, and nothing unless the size is the recorded one.
 
     Examples
     --------
@@ -73,43 +73,29 @@ def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] 
     >>> difference("nowhere.txt", {"bytes": 5, "ends": "0e9f"})
     'does not exist'
     """
-    if not isinstance(path, (str, os.PathLike)):
-        return _difference_of_several(path, recorded)
-    name = local_path(path)
-    if is_remote(name):
-        return "is not a local file; other sources are only opened if you give them yourself"
+    paths = (path,) if isinstance(path, (str, os.PathLike)) else path
+    several, total = paths is path, 0
+    for each in paths:
+        name = local_path(each)
+        size = None if is_remote(name) else _size(name)
+        if isinstance(size, int):
+            total += size
+            continue
+        why = size or "is not a local file; other sources are only opened if you give them yourself"
+        return f"has {name}, which {why}" if several else why
     if recorded is None:
-        return "cannot be checked: no fingerprint of it was recorded"
-    try:
-        status = os.stat(name)
-    except (OSError, ValueError):  # ValueError: a path with a null character
-        return "does not exist"
-    if not stat.S_ISREG(status.st_mode):
-        return "is not a regular file"
-    if status.st_size != recorded.get("bytes"):
-        return f"has changed since: it had {recorded.get('bytes')} bytes and has {status.st_size}"
-    if fingerprint(name) != recorded:
+        return "cannot be checked: no fingerprint was recorded"
+    if total != recorded.get("bytes"):
+        return f"has changed since: it had {recorded.get('bytes')} bytes and has {total}"
+    if fingerprint(path) != recorded:
         return "has changed since: it begins or ends with other text"
     return None
 
 
-def _difference_of_several(paths: Sequence[PathLike], recorded: Mapping[str, Any] | None) -> str | None:
-    if recorded is None:
-        return "cannot be checked: no fingerprints of its files were recorded"
-    total = 0
-    for path in paths:
-        name = local_path(path)
-        if is_remote(name):
-            return f"has {name}, which is not a local file; other sources are only opened if you give them yourself"
-        try:
-            status = os.stat(name)
-        except (OSError, ValueError):
-            return f"has {name}, which does not exist"
-        if not stat.S_ISREG(status.st_mode):
-            return f"has {name}, which is not a regular file"
-        total += status.st_size
-    if total != recorded.get("bytes"):
-        return f"has changed since: its files had {recorded.get('bytes')} bytes and have {total}"
-    if fingerprint(paths) != recorded:
-        return "has changed since: its files begin or end with other text"
-    return None
+def _size(name: str) -> int | str:
+    """Return the size of a local regular file, or why it is none."""
+    try:
+        status = os.stat(name)
+    except (OSError, ValueError):  # ValueError: a path with a null character
+        return "does not exist"
+    return status.st_size if stat.S_ISREG(status.st_mode) else "is not a regular file"

@@ -25,7 +25,7 @@ REMOVED = {
     "get_keras_embedding": "vectors, to build the layer from",
     "syn1neg": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
     "syn1": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
-    "vectors_lockf": "a copy of the vectors that must not change: words cannot be locked while others are trained",
+    "vectors_lockf": "vectors, in a copy: words cannot be locked while others are trained",
     "wv": "the object itself: it is the model's wv",
 }
 

@@ -14,11 +14,12 @@ import numpy as np
 from densvec.checks import check_whole
 from densvec.distributed.group import connect, launched
 from densvec.files.fingerprint import difference, fingerprint
-from densvec.files.lifecycle import Lifecycle
 from densvec.keyed import KeyedDensities
+from densvec.keyed.retired import REMOVED
 from densvec.model.layout import STATE, Layout
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
+from densvec.tables import Lifecycle
 from densvec.text.source import recorded_paths
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training import signals
@@ -399,40 +400,21 @@ class ModelState(SharedParameters, Lifecycle):
 
     def __getattr__(self, name: str) -> Any:
         # Only reached for unknown names; those that older scripts use get a hint.
-        if name in _MOVED:
-            raise AttributeError(
-                f"{type(self).__name__} has no attribute {name!r}, as in gensim since version 4: use "
-                f"{_MOVED[name]}"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name in _RENAMED:
+            use = _RENAMED[name]
+        elif name in REMOVED:
+            use = f"wv.{REMOVED[name]}"
+        elif not name.startswith("_") and hasattr(KeyedDensities, name):
+            use = f"wv.{name}"
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}, as in gensim 4: use {use}")
 
 
-_MOVED = {
+#: Names that models had in older versions of gensim; those of their words are in `densvec.keyed.retired`.
+_RENAMED = {
     "size": "vector_size",
     "iter": "epochs",
-    "vocab": "wv.key_to_index",
     "vocabulary": "wv.key_to_index and the model's own attributes",
     "trainables": "the model's own attributes",
-    "syn0": "wv.vectors",
-    "syn1": "wv.encoder, which stands for the second table; that of a SkipGram is wv.context_vectors",
-    "syn1neg": "wv.encoder, which stands for the second table; that of a SkipGram is wv.context_vectors",
-    "vectors_lockf": "a copy of the vectors that must not change: words cannot be locked while others are trained",
-    "syn0norm": "wv.get_normed_vectors()",
-    "index2word": "wv.index_to_key",
-    **{
-        name: f"wv.{name}"
-        for name in (
-            "most_similar",
-            "most_similar_cosmul",
-            "similar_by_word",
-            "similar_by_vector",
-            "similarity",
-            "n_similarity",
-            "doesnt_match",
-            "wmdistance",
-            "evaluate_word_pairs",
-            "accuracy",
-        )
-    },
-    "accuracy": "wv.evaluate_word_analogies",
 }

@@ -2,9 +2,8 @@
 
 import pytest
 
-from densvec import BayesianSkipGram
-from densvec.files import checkpoint
-from densvec.files.checkpoint import Checkpoint
+from densvec import BayesianSkipGram, callbacks
+from densvec.callbacks import Checkpoint
 
 
 class Model:
@@ -24,7 +23,6 @@ def train(callback, model, epochs, batches=4, minute=lambda minutes: None, minut
     for _ in range(epochs):
         callback.on_epoch_begin(model)
         for _ in range(batches):
-            callback.on_batch_begin(model)
             model.moment += 1
             minute(minutes)
             callback.on_batch_end(model)
@@ -47,7 +45,7 @@ def test_every_so_many_minutes(monkeypatch):
     def pass_minutes(minutes):
         clock[0] += 60 * minutes
 
-    monkeypatch.setattr(checkpoint.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(callbacks.time, "monotonic", lambda: clock[0])
     model = Model()
     train(Checkpoint("m", every_epochs=None, every_minutes=3), model, 2, batches=5, minute=pass_minutes)
     assert [moment for _, moment in model.saves] == [3, 6, 9]
