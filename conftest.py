@@ -34,7 +34,7 @@ OPTIONAL = {
     "tests/files/fuzz_headers.py": "atheris",
     # Tests with torch as their oracle.
     "tests/native/test_exponents.py": "torch",
-    "tests/distances/test_divergences.py": "torch",
+    "tests/test_divergences.py": "torch",
     "tests/test_encoder.py": "torch",
     "tests/test_gaussian.py": "torch",
     "tests/test_skipgram.py": "torch",

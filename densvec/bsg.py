@@ -12,7 +12,6 @@ from densvec.checks import check_covariance
 from densvec.gaussian import Gaussian
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel, model, of_words
-from densvec.model.layout import Layout, Start, TableLayout, average_word, uniform, zeros
 from densvec.model.parameters import (
     choice,
     number,
@@ -24,6 +23,7 @@ from densvec.questions import inference, prediction, substitution
 from densvec.reading import Reading
 from densvec.training.backend import Backend
 from densvec.training.choice import check_backend, choose_backend, make_backend
+from densvec.training.layout import Layout, Start, TableLayout, average_word, uniform, zeros
 from densvec.training.settings import Objective, Rates
 from densvec.training.tables import optimiser_layout
 

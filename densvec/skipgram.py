@@ -8,7 +8,6 @@ from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_pairing
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel, model, of_words
-from densvec.model.layout import Layout, TableLayout, uniform
 from densvec.model.parameters import (
     anything,
     choice,
@@ -18,6 +17,7 @@ from densvec.model.parameters import (
 from densvec.questions import prediction
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
+from densvec.training.layout import Layout, TableLayout, uniform
 from densvec.training.native import SkipGramBackend
 from densvec.types import Array
 

@@ -11,7 +11,6 @@ from densvec._corpus import MAX_NEGATIVE
 from densvec.checks import check_covariance
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel, model
-from densvec.model.layout import Layout, TableLayout, constant, uniform
 from densvec.model.parameters import (
     choice,
     number,
@@ -20,6 +19,7 @@ from densvec.model.parameters import (
 )
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
+from densvec.training.layout import Layout, TableLayout, constant, uniform
 from densvec.training.native import Word2GaussBackend, check_energy
 from densvec.training.settings import Bounds, GaussRates
 

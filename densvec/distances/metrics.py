@@ -1,6 +1,6 @@
 """The divergences as distances, in the forms that are needed to compare densities with the rows of a table.
 
-:mod:`densvec.distances.divergences` has the formulas in their usual form. Most of them can also be separated into a
+:mod:`densvec.gaussian` has the formulas in their usual form. Most of them can also be separated into a
 factor of the query q and one of the row p, so that a product of matrices compares many with many; for KL
 
     KL[q‖p] = −½(log|v_q| + D)  −  (μ_q, −½(μ_q² + v_q), −½) · (μ_p/v_p, 1/v_p, Σ μ_p²/v_p + log|v_p|)
@@ -18,9 +18,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from densvec.distances import divergences
-from densvec.distances.divergences import LOG_2_PI
-from densvec.gaussian import Gaussian
+from densvec import gaussian
+from densvec.gaussian import LOG_2_PI, Gaussian
 from densvec.types import Floats
 
 __all__ = ["COSINE", "METRICS", "Factors", "Metric", "Moments", "Terms", "find_metric", "register"]
@@ -211,14 +210,14 @@ _REVERSE_KL = Factors(
 )
 
 
-@register("kl", divergences.kl, _KL, scan=True)
+@register("kl", gaussian.kl, _KL, scan=True)
 def _kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     return p.half_precision, d * v_q * p.half_precision + p.half_log_determinant - 0.5 * d * (
         1.0 + np.log(v_q)
     )
 
 
-@register("reverse_kl", divergences.reverse_kl, _REVERSE_KL)
+@register("reverse_kl", gaussian.reverse_kl, _REVERSE_KL)
 def _reverse_kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = 0.5 / v_q
     return slope, d * slope * p.variance - p.half_log_determinant - 0.5 * d * (1.0 - np.log(v_q))
@@ -226,7 +225,7 @@ def _reverse_kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
 
 @register(
     "jeffreys",
-    divergences.jeffreys,
+    gaussian.jeffreys,
     Factors(  # the sum of the two, in which the log-determinants cancel
         rows=lambda p: [*_KL.rows(p)[:2], *_REVERSE_KL.rows(p)[:2], p.scaled_square],
         queries=lambda q: [*_KL.queries(q)[:2], *_REVERSE_KL.queries(q)[:2], _constant(q, -0.5)],
@@ -242,7 +241,7 @@ def _jeffreys(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
 # the factors are KL's, but for what only depends on q.
 @register(
     "expected_likelihood",
-    lambda q, p: -divergences.expected_likelihood(q, p),
+    lambda q, p: -gaussian.expected_likelihood(q, p),
     Factors(_KL.rows, _KL.queries, lambda q: _constant(q, 0.5 * q.dimension * LOG_2_PI)),
     bound=True,
     non_negative=False,
@@ -258,7 +257,7 @@ def _expected_likelihood(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]
 
 @register(
     "wasserstein",
-    divergences.wasserstein,
+    gaussian.wasserstein,
     Factors(
         rows=lambda p: [p.mean, np.sqrt(p.variance), p.size],
         queries=lambda q: [q.mean, q.deviation, _constant(q, -0.5)],

@@ -2,7 +2,7 @@
 
 A product of matrices in the tables' own precision does the work; the expanded square ‖a‖² + ‖b‖² − 2 a·b that
 it is based on loses digits when two densities are nearly equal. So every value that is small beside its
-error bound is computed again from plain differences by :mod:`densvec.distances.divergences`, and the laws of that
+error bound is computed again from plain differences by :mod:`densvec.gaussian`, and the laws of that
 module (never negative, zero only for equal densities) hold here too. Nothing as large as the table is
 allocated: rows are processed in blocks.
 

@@ -29,11 +29,11 @@ from densvec.distributed.intervals import (
 from densvec.distributed.ledger import Ledger, merged
 from densvec.distributed.rows import Rule
 from densvec.distributed.vocabulary import check_shares
-from densvec.model.layout import STATE, Layout
 from densvec.text.feed import Feed
 from densvec.text.pieces import deal, piece_of, pieces_of
 from densvec.text.source import as_files
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
+from densvec.training.layout import STATE, Layout
 from densvec.training.run import Run, Tally
 from densvec.types import Array
 

@@ -12,9 +12,9 @@ import numpy as np
 from densvec.files import persistence
 from densvec.files.schema import field, leave_out, recorded_files, require_class, tensor
 from densvec.keyed import KeyedDensities
-from densvec.model.layout import STATE
 from densvec.model.state import COUNTERS, ModelState
 from densvec.text._text import MAX_BLOCK_WORDS
+from densvec.training.layout import STATE
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array
 

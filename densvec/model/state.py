@@ -16,7 +16,6 @@ from densvec.distributed.group import connect, launched
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.keyed import KeyedDensities
 from densvec.keyed.retired import REMOVED
-from densvec.model.layout import STATE, Layout
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
 from densvec.tables import Lifecycle
@@ -24,6 +23,7 @@ from densvec.text.source import recorded_paths
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training import signals
 from densvec.training.backend import Backend
+from densvec.training.layout import STATE, Layout
 from densvec.training.lock import OwnLock
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run

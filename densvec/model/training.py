@@ -13,7 +13,6 @@ from densvec.callbacks import call
 from densvec.checks import check_number, check_whole, is_finite
 from densvec.distributed.group import Group
 from densvec.files.schema import LARGEST
-from densvec.model.layout import STATE, writable
 from densvec.model.state import CorpusFile, ModelState, Sentences, alone
 from densvec.model.vocabulary import check_sources
 from densvec.text._words import WordIndex
@@ -23,6 +22,7 @@ from densvec.text.thinning import keep_probabilities, noise_weights
 from densvec.training import signals
 from densvec.training.alignment import lay_apart
 from densvec.training.backend import UnstableTrainingError
+from densvec.training.layout import STATE, writable
 from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
 from densvec.training.progress import Progress
 from densvec.training.recovery import LastGood

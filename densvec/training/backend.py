@@ -21,7 +21,7 @@ class UnstableTrainingError(RuntimeError):
     """Training was stopped because the loss was no longer a finite, reasonable number."""
 
 
-#: Another name for `UnstableTrainingError`. It has nothing to do with `densvec.distances.divergences`.
+#: Another name for `UnstableTrainingError`. It has nothing to do with divergences of densities.
 DivergenceError = UnstableTrainingError
 
 

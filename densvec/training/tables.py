@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from densvec.model.layout import STATE, TableLayout
 from densvec.text.thinning import log_frequencies
+from densvec.training.layout import STATE, TableLayout
 from densvec.training.settings import COMPANY
 from densvec.types import Array
 

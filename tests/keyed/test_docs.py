@@ -5,7 +5,8 @@ import inspect
 import pytest
 
 from densvec import Gaussian, KeyedDensities
-from densvec.distances import divergences, pairwise
+from densvec import gaussian as divergences
+from densvec.distances import pairwise
 
 
 def public(owner):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from densvec import Gaussian
-from densvec.distances.divergences import kl
 from densvec.distances.pairwise import distances
 from densvec.distances.table import DensityTable
+from densvec.gaussian import kl
 from densvec.native._scan import kl_scores
 
 

@@ -6,7 +6,7 @@ import pytest
 from densvec import BayesianSkipGram, SkipGram, Word2Gauss
 from densvec.files import persistence
 from densvec.files.persistence import DensvecFileError
-from densvec.model.layout import STATE
+from densvec.training.layout import STATE
 from tests.model.cases import MORE, SENTENCES, SMALL
 
 CASES = [

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 from densvec import Gaussian
-from densvec.distances import divergences
+from densvec import gaussian as divergences
 
 WIDTHS = [(1, 1), (1, 6), (6, 1), (6, 6)]
 NON_NEGATIVE = [divergences.kl, divergences.reverse_kl, divergences.jeffreys, divergences.wasserstein]
