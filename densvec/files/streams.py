@@ -146,7 +146,9 @@ def faults_named(path: PathLike) -> Iterator[None]:
         raise
     except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         name = local_path(path)
-        is_damage = isinstance(error, gzip.BadGzipFile) or name.endswith(".bz2")  # its OSErrors have no number
+        is_damage = isinstance(error, gzip.BadGzipFile) or name.endswith(
+            ".bz2"
+        )  # its OSErrors have no number
         if not isinstance(error, OSError) or (error.errno is None and is_damage):
             raise ValueError(f"{name}: cannot be decompressed: {error}") from error
         if error.errno is None or error.filename is not None:
