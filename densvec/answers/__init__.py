@@ -6,7 +6,7 @@ fields are the JSON that both print and the service's schema, `table` makes rows
 
 from densvec.answers.context import InContext, Inferred, Substitutes, infer, parse_marked, substitutes
 from densvec.answers.corpus import Comparison, Evaluation, Places, SensesOf, compare, senses, where
-from densvec.answers.documents import Document, Scored, encoded, scored
+from densvec.answers.documents import Document, Scored, Unknown, each_known, encoded, scored
 from densvec.answers.tables import Table
 from densvec.answers.words import (
     METRICS,
@@ -43,7 +43,9 @@ __all__ = [
     "Table",
     "Texts",
     "Tree",
+    "Unknown",
     "compare",
+    "each_known",
     "encoded",
     "entails",
     "hypernyms",

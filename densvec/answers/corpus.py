@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from densvec.answers.documents import Document, Scored, scored
+from densvec.answers.documents import Document, Scored, Unknown, scored
 from densvec.answers.tables import Table, columns
 
 if TYPE_CHECKING:
@@ -142,10 +142,11 @@ class Comparison(Document):
     """Words that moved between two models."""
 
     words: list[Moved]
+    unknown: list[Unknown]
 
     def parts(self) -> Sequence[Document]:
         """Return the words, each a document of its own."""
-        return self.words
+        return [*self.words, *self.unknown]
 
     def table(self) -> Table:
         """Return a row for each word."""
@@ -176,12 +177,13 @@ class Comparison(Document):
             ]
             for each in self.words
         ]
-        return columns(rows, right=[1, 2, 3])
+        return "\n".join(map(str, [columns(rows, right=[1, 2, 3]), *self.unknown]))
 
 
-def compare(shifts: Sequence[Shift]) -> Comparison:
-    """Return how far words have moved as a document."""
-    return Comparison([Moved(**{**vars(shift), "nearest": list(shift.nearest)}) for shift in shifts])
+def compare(shifts: Sequence[Shift], unknown: Sequence[Unknown] = ()) -> Comparison:
+    """Return how far words have moved as a document, and which of those asked for are unknown."""
+    moved = [Moved(**{**vars(shift), "nearest": list(shift.nearest)}) for shift in shifts]
+    return Comparison(moved, list(unknown))
 
 
 @dataclass

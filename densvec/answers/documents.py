@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
+from densvec.answers.messages import sentence
 from densvec.answers.tables import Table
 
-__all__ = ["Document", "Scored", "encoded", "scored"]
+__all__ = ["Document", "Scored", "Unknown", "each_known", "encoded", "scored"]
 
 
 class Document:
@@ -47,6 +48,37 @@ class Scored(Document):
 def scored(found: Iterable[tuple[Any, float]]) -> list[Scored]:
     """Return words and scores as parts of a document."""
     return [Scored(str(word), float(score)) for word, score in found]
+
+
+@dataclass
+class Unknown(Document):
+    """A word about which nothing can be said, and why."""
+
+    word: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"{self.word}\n  unknown: {self.error}"
+
+
+def each_known(words: Iterable[str], ask: Callable[[str], Any]) -> tuple[list[Any], list[Unknown]]:
+    """Return what is found about each word, and the words that raised KeyError; at least one must be known.
+
+    Examples
+    --------
+    >>> each_known(["owl", "wug"], {"owl": "a bird"}.__getitem__)
+    (['a bird'], [Unknown(word='wug', error='wug')])
+    """
+    found, unknown, first = [], [], None
+    for word in words:
+        try:
+            found.append(ask(word))
+        except KeyError as error:
+            first = first or error
+            unknown.append(Unknown(word, sentence(error)))
+    if first is not None and not found:
+        raise first
+    return found, unknown
 
 
 def encoded(document: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:

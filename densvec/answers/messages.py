@@ -21,6 +21,7 @@ __all__ = [
     "route_messages",
     "say",
     "sentence",
+    "spelt",
     "unknown_in",
     "unknown_word",
 ]
@@ -61,6 +62,18 @@ def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
     for word in words:
         if word not in wv.key_to_index:
             raise unknown_in(wv, word)
+
+
+def spelt(wv: KeyedDensities, word: str) -> str:
+    """Return a word as a model spells it: in lower case if it knows it only so.
+
+    Examples
+    --------
+    >>> spelt(wv, "Dog"), spelt(wv, "Wug")
+    ('dog', 'Wug')
+    """
+    lower = word.lower()
+    return lower if word not in wv.key_to_index and lower in wv.key_to_index else word
 
 
 def known_and_unknown(wv: KeyedDensities, words: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from densvec.answers.messages import UsageError
+
 __all__ = ["FORMATS", "Table", "columns"]
 
 
@@ -83,8 +85,6 @@ def format_of(path: str) -> str:
     Traceback (most recent call last):
     densvec.answers.messages.UsageError: answers.xls: the name must end in .csv, .tsv, .md or .json
     """
-    from densvec.answers.messages import UsageError
-
     kind = os.path.splitext(path)[1].lower()
     if kind not in FORMATS:
         *most, last = FORMATS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from densvec.answers.documents import Document, Scored, scored
-from densvec.answers.messages import UsageError, known_and_unknown, sentence, unknown_in
+from densvec.answers.documents import Document, Scored, Unknown, each_known, scored
+from densvec.answers.messages import UsageError, check_known, spelt
 from densvec.answers.tables import Table, columns
 
 if TYPE_CHECKING:
@@ -210,12 +210,11 @@ class Tree(Document):
     """Words in a tree, each under what it is most likely a kind of."""
 
     tree: Taxonomy
-    unknown: dict[str, str]  # what is said of each word that the model does not know
+    unknown: list[Unknown]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as it says itself, and the unknown words if there are any."""
-        errors = [{"word": word, "error": text} for word, text in self.unknown.items()]
-        return {**self.tree.to_dict(), **({"unknown": errors} if errors else {})}
+        return {**self.tree.to_dict(), **({"unknown": self.unknown} if self.unknown else {})}
 
     def table(self) -> Table:
         """Return each word with the one that it stands under."""
@@ -225,9 +224,7 @@ class Tree(Document):
         )
 
     def __str__(self) -> str:
-        return "\n".join(
-            [str(self.tree), *(f"{word}\n  unknown: {text}" for word, text in self.unknown.items())]
-        )
+        return "\n".join(map(str, [self.tree, *self.unknown]))
 
 
 def taxonomy(wv: KeyedDensities, words: Sequence[str]) -> Tree:
@@ -236,11 +233,16 @@ def taxonomy(wv: KeyedDensities, words: Sequence[str]) -> Tree:
     Examples
     --------
     >>> tree = taxonomy(wv, ["dog", "animal", "wug"])
-    >>> list(tree.unknown)
+    >>> [each.word for each in tree.unknown]
     ['wug']
     """
-    known, unknown = known_and_unknown(wv, words)
-    return Tree(wv.taxonomy(known), {word: sentence(unknown_in(wv, word)) for word in unknown})
+
+    def known(word: str) -> str:
+        check_known(wv, [word])
+        return word
+
+    found, unknown = each_known(words, known)
+    return Tree(wv.taxonomy(found), unknown)
 
 
 @dataclass
@@ -280,7 +282,9 @@ def texts(
     """
     if len(asked) < 2:
         raise UsageError("at least two texts are needed: the question, and one to compare it with")
-    densities = wv.text_density([text.split() for text in asked], weights=weights)
+    densities = wv.text_density(
+        [[spelt(wv, word) for word in text.split()] for text in asked], weights=weights
+    )
     scores = wv.text_similarity(densities[0], densities[1:], metric=metric)[0]
     order = (-scores).argsort(kind="stable")[:topn]
     return Texts(asked[0], [TextScore(asked[1 + i], float(scores[i])) for i in order])

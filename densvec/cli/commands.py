@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from densvec.answers import METRICS, Document
-from densvec.answers.messages import UsageError
+from densvec.answers.messages import UsageError, check_known, say, spelt
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 __all__ = [
     "INTERRUPTED",
-    "LOWER",
     "MODEL",
     "OVERWRITE",
     "QUIET",
@@ -29,9 +28,13 @@ __all__ = [
     "Interrupted",
     "Question",
     "Result",
+    "as_spelt",
+    "flag",
+    "known",
     "lines_or",
     "load",
     "metric",
+    "option",
     "positive",
     "questions",
     "standard_input",
@@ -56,34 +59,68 @@ Result = Document | tuple[Mapping[str, Any], str] | None
 
 
 class Argument:
-    """An argument of a command, as argparse takes it.
+    """An argument of a command: its name or options, and the settings of ``add_argument``."""
 
-    Parameters
-    ----------
-    *flags : str
-        Its name or its options.
-    group : str, optional
-        The title under which the help shows it.
-    rare : bool, optional
-        Whether only ``--help-all`` shows it.
-    brief : str, optional
-        The help that ``--help`` shows instead, if it differs.
-    **settings
-        Those of ``add_argument``.
-    """
+    def __init__(self, *flags: str, group: str = "", **settings: Any) -> None:
+        self.flags, self.group, self.settings = flags, group, settings
 
-    def __init__(
-        self, *flags: str, group: str = "", rare: bool = False, brief: str | None = None, **settings: Any
-    ) -> None:
-        self.flags, self.settings = flags, settings
-        self.group, self.rare, self.brief = group, rare, brief
 
-    def add_to(self, parser: argparse._ActionsContainer, in_full: bool) -> None:
-        """Add the argument to a parser or to one of its groups."""
-        text = self.settings.get("help")
-        if not in_full:
-            text = argparse.SUPPRESS if self.rare else self.brief or text
-        parser.add_argument(*self.flags, **{**self.settings, "help": text})
+def positive(text: str) -> int:
+    """Return a number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def flag(name: str, text: str, *, short: tuple[str, ...] = ()) -> Argument:
+    """Return an option without a value."""
+    return Argument(*short, name, action="store_true", help=text)
+
+
+def option(
+    name: str, text: str, default: Any = None, *, short: tuple[str, ...] = (), **settings: Any
+) -> Argument:
+    """Return an option with a value; its help says the default, whose type is that of the values."""
+    kinds: dict[type, tuple[Any, str]] = {int: (positive, "N"), float: (float, "NUMBER")}
+    kind, shown = kinds.get(type(default), (str, "TEXT"))
+    settings = {"type": kind, "metavar": None if "choices" in settings else shown, **settings}
+    if default not in (None, []) and "default: " not in text:
+        text += f" (default: {default})"
+    return Argument(*short, name, default=default, help=text, **settings)
+
+
+MODEL = Argument(
+    "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
+)
+OVERWRITE = flag("--overwrite", "replace files that exist")
+QUIET = flag("--quiet", "print only errors and the result", short=("-q",))
+TABLE = option(
+    "--output",
+    "write the answers to a table instead: .csv, .tsv, .md (Markdown) or .json",
+    short=("-o",),
+    dest="table",
+    metavar="FILE",
+)
+
+
+def questions(metavar: str, text: str) -> Argument:
+    """Return the argument for the questions of a `Question`."""
+    return Argument("questions", metavar=metavar, nargs="+", help=text)
+
+
+def topn(what: str = "words to print", default: int | None = 10) -> Argument:
+    """Return the option that says how many."""
+    what += " (default: all)" * (default is None)
+    return option("--topn", what, default, short=("-n",), type=positive, metavar="N")
+
+
+TOPN = topn()
+
+
+def metric(default: str, choices: Iterable[str] = METRICS) -> Argument:
+    """Return the option that says how to compare densities."""
+    what = "how to compare densities; scores are similarities, or minus distances"
+    return option("--metric", what, default, choices=list(choices))
 
 
 @dataclass(frozen=True)
@@ -100,8 +137,6 @@ class Command:
     arguments : sequence of Argument
     run : callable
         (arguments) → what it found.
-    further : callable, optional
-        (words of the command line, or None) → more arguments, which depend on what was given, and defaults.
     """
 
     name: str
@@ -110,7 +145,6 @@ class Command:
     examples: str
     arguments: Sequence[Argument]
     run: Callable[[argparse.Namespace], Result]
-    further: Callable[[Sequence[str] | None], tuple[Sequence[Argument], dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,65 +183,28 @@ class Question(Command):
         return args.questions != ["-"] and (len(args.questions) == 1 or self.together is not None)
 
 
-def positive(text: str) -> int:
-    """Return a number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-MODEL = Argument(
-    "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
-)
-LOWER = Argument(
-    "--lower", action="store_true", help="lower-case the sentence, for models of lower-cased text"
-)
-OVERWRITE = Argument("--overwrite", action="store_true", help="replace files that exist")
-QUIET = Argument("-q", "--quiet", action="store_true", help="print only errors and the result")
-TABLE = Argument(
-    "-o",
-    "--output",
-    dest="table",
-    metavar="FILE",
-    help="write the answers to a table instead: .csv, .tsv, .md (Markdown) or .json",
-)
-
-
-def questions(metavar: str, text: str) -> Argument:
-    """Return the argument for the questions of a `Question`."""
-    return Argument("questions", metavar=metavar, nargs="+", help=text)
-
-
-def topn(what: str = "words to print", default: int | None = 10, *more: str) -> Argument:
-    """Return the option that says how many."""
-    shown = "all" if default is None else default
-    return Argument(
-        *("-n", "--topn", *more),
-        type=positive,
-        default=default,
-        metavar="N",
-        help=f"{what} (default: {shown})",
-    )
-
-
-TOPN = topn()
-
-
-def metric(default: str, choices: Iterable[str] = METRICS) -> Argument:
-    """Return the option that says how to compare densities."""
-    return Argument(
-        "--metric",
-        choices=list(choices),
-        default=default,
-        help=f"how to compare densities; scores are similarities, or minus distances (default: {default})",
-    )
-
-
 def load(path: str) -> KeyedDensities:
     """Open the densities of a model, mapped where that is possible: only what is needed is read."""
     from densvec import pretrained
 
     return pretrained.load(path)
+
+
+def as_spelt(wv: KeyedDensities, words: Iterable[str]) -> list[str]:
+    """Return words as the model spells them, and say which it knows only in lower case."""
+    found = []
+    for word in map(text_of, words):
+        found.append(spelt(wv, word))
+        if found[-1] != word:
+            say(f"densvec: the model knows {word} as {found[-1]}")
+    return found
+
+
+def known(wv: KeyedDensities, words: Iterable[str]) -> list[str]:
+    """Return words as the model spells them; KeyError for the first that it does not know."""
+    found = as_spelt(wv, words)
+    check_known(wv, found)
+    return found
 
 
 def text_of(argument: str) -> str:

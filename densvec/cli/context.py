@@ -8,47 +8,42 @@ from typing import TYPE_CHECKING, Any
 
 from densvec import answers
 from densvec.answers import METRICS, Document
-from densvec.answers.messages import check_known, known_and_unknown, say
+from densvec.answers.messages import known_and_unknown, say, spelt
 from densvec.cli.commands import (
-    LOWER,
     MODEL,
     TABLE,
     TOPN,
     Argument,
     Question,
+    as_spelt,
+    flag,
+    known,
     metric,
+    option,
     questions,
-    text_of,
     topn,
 )
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["INFER", "SUBSTITUTES", "WHERE"]
+__all__ = ["INFER", "SUBSTITUTES", "WHERE", "marked_word"]
 
 SENTENCES = questions("SENTENCE", "a sentence with one [[word]] marked; - reads lines")
 
 
-def _read(wv: KeyedDensities, text: str, args: argparse.Namespace) -> tuple[str, list[str], int]:
-    """Return the marked word, its sentence and its place, once the word is known."""
-    marked = answers.parse_marked(text, lower=args.lower)
-    check_known(wv, marked[:1])
-    return marked
+def marked_word(wv: KeyedDensities, text: str) -> tuple[str, list[str], int]:
+    """Return the marked word, its sentence and its place, as the model spells them; the word must be known."""
+    word, tokens, position = answers.parse_marked(text)
+    return known(wv, [word])[0], [spelt(wv, token) for token in tokens], position
 
 
-def _report_unknown(
-    wv: KeyedDensities, unknown: Sequence[str], tokens: Sequence[str], args: argparse.Namespace
-) -> None:
+def _report_unknown(unknown: Sequence[str], tokens: Sequence[str], args: argparse.Namespace) -> None:
     """Say which words of a context were left out; JSON says it itself."""
-    if not unknown or args.json:
-        return
-    message = f"densvec: unknown words left out: {' '.join(unknown)}"
-    if len(unknown) == len(set(tokens)) - 1:
-        message += " (that is the whole context, so what follows is the prior)"
-    if any(token.lower() in wv.key_to_index for token in unknown):
-        message += "; --lower would help"
-    say(message)
+    if unknown and not args.json:
+        nothing_left = len(unknown) == len(set(tokens)) - 1
+        more = " (that is the whole context, so what follows is the prior)" if nothing_left else ""
+        say(f"densvec: unknown words left out: {' '.join(unknown)}{more}")
 
 
 def _echo(text: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -57,9 +52,9 @@ def _echo(text: str, args: argparse.Namespace) -> dict[str, Any]:
 
 def _infer(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
     def answer(text: str) -> Document:
-        marked = _read(wv, text, args)
+        marked = marked_word(wv, text)
         [found] = answers.infer(wv, [marked], args.metric, args.topn)
-        _report_unknown(wv, found.unknown, marked[1], args)
+        _report_unknown(found.unknown, marked[1], args)
         return found
 
     return answer
@@ -80,7 +75,7 @@ examples:
 
 The words of the sentence are separated by spaces, as those of the corpus were; only those within the model's
 window on either side of the marked word count, and unknown ones are left out.""",
-    [MODEL, SENTENCES, metric("kl"), TOPN, LOWER, TABLE],
+    [MODEL, SENTENCES, metric("kl"), TOPN, TABLE],
     _infer,
     echo=_echo,
     titled=True,
@@ -91,24 +86,16 @@ def _substitutes(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str]
     candidates: list[str] | None = None
     unknown: list[str] = []
     if args.candidates is not None:
-        candidates, unknown = known_and_unknown(wv, [text_of(word) for word in args.candidates])
+        candidates, unknown = known_and_unknown(wv, as_spelt(wv, args.candidates))
     if unknown and not args.json:
         say(f"densvec: unknown candidates left out: {' '.join(unknown)}")
 
     def answer(text: str) -> Document:
-        marked = _read(wv, text, args)
-        [found] = answers.substitutes(
-            wv,
-            [marked],
-            candidates,
-            args.topn,
-            not args.inflections,
-            not args.context and candidates is None,
-            emphasis=args.emphasis,
-            frequency=args.frequency,
-        )
+        marked = marked_word(wv, text)
+        leave_out = (not args.inflections, not args.context and candidates is None)
+        [found] = answers.substitutes(wv, [marked], candidates, args.topn, *leave_out)
         found.unknown_candidates = unknown
-        _report_unknown(wv, found.unknown, marked[1], args)
+        _report_unknown(found.unknown, marked[1], args)
         return found
 
     return answer
@@ -119,8 +106,7 @@ SUBSTITUTES = Question(
     "what could replace a word in a sentence",
     """\
 Rank the words that could replace a marked word in its sentence, by log p(substitute) - KL[posterior of the word ‖
-prior of the substitute]. The posterior's mean is first moved further from the prior's, --emphasis times as far as
-the context has moved it. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
+prior of the substitute]. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
 out unless you ask for them.""",
     """\
 examples:
@@ -130,23 +116,10 @@ examples:
     [
         MODEL,
         SENTENCES,
-        Argument("--candidates", metavar="WORD", nargs="+", help="rank only these words"),
-        Argument("--inflections", action="store_true", help="keep other forms of the word itself"),
-        Argument("--context", action="store_true", help="keep the other words of the sentence"),
-        Argument(
-            "--emphasis",
-            metavar="TIMES",
-            type=float,
-            help="how much the context counts; 1 takes the posterior as it is",
-        ),
-        Argument(
-            "--frequency",
-            metavar="TIMES",
-            type=float,
-            help="how much a word's frequency counts; 0 ranks by the divergence alone",
-        ),
+        option("--candidates", "rank only these words", nargs="+", metavar="WORD"),
+        flag("--inflections", "keep other forms of the word itself"),
+        flag("--context", "keep the other words of the sentence"),
         TOPN,
-        LOWER,
         TABLE,
     ],
     _substitutes,
@@ -160,10 +133,10 @@ def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Docu
     index = Occurrences(args.index, wv)
 
     def answer(text: str) -> Document:
-        word, tokens, position = _read(wv, text, args)
+        word, tokens, position = marked_word(wv, text)
         posterior = wv.infer(tokens, word=word, position=position)
         unknown = dict.fromkeys(token for token in tokens if token not in wv.key_to_index)
-        _report_unknown(wv, list(unknown), tokens, args)
+        _report_unknown(list(unknown), tokens, args)
         return answers.where(index, posterior, None if args.any_word else word, args.topn, args.metric)
 
     return answer
@@ -183,10 +156,9 @@ examples:
         MODEL,
         Argument("index", metavar="DIR", help="a folder made by `densvec index` with the same model"),
         SENTENCES,
-        Argument("--any-word", action="store_true", help="search the occurrences of all words"),
+        flag("--any-word", "search the occurrences of all words"),
         metric("kl", METRICS[1:]),
         topn("occurrences to print"),
-        LOWER,
         TABLE,
     ],
     _where,

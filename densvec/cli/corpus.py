@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError, say
-from densvec.cli.commands import Argument, standard_input
+from densvec.cli.commands import Argument, option, standard_input
 from densvec.cli.output import size_of
 
 if TYPE_CHECKING:
@@ -98,6 +98,9 @@ class Reading:
 AS_IT_IS = Reading(tokenize="none")
 
 
+_GROUP = "how the text is read"
+
+
 def _tokenize(text: str) -> str:
     if text.startswith("regex:"):
         try:
@@ -119,35 +122,33 @@ def _encoding(text: str) -> str:
 
 
 READING = [
-    Argument(
+    option(
         "--tokenize",
+        "auto: find words and sentences unless the text looks tokenised (the default); simple: always; none: spaces "
+        "and line ends; regex:...: words are what the expression finds in each line",
         metavar="HOW",
         type=_tokenize,
-        group="how the text is read",
-        help="auto: find words and sentences if the text does not look tokenised (the default); simple: always do "
-        "so; none: words are separated by spaces, sentences by line ends; regex:...: words are what the regular "
-        "expression finds in each line",
-        brief="auto, simple, none or regex:...: how words are found (default: auto, by a look at the text)",
+        group=_GROUP,
     ),
     Argument(
         "--lower",
         action=argparse.BooleanOptionalAction,
-        group="how the text is read",
+        group=_GROUP,
         help="put words in lower case (default: with simple and regex)",
     ),
     Argument(
         "--keep-numbers",
         action="store_true",
         default=None,
-        group="how the text is read",
+        group=_GROUP,
         help="keep words without a letter, such as 1999",
     ),
-    Argument(
+    option(
         "--encoding",
+        "encoding of the text (default: utf-8); cp1252 for most old files",
         metavar="NAME",
         type=_encoding,
-        group="how the text is read",
-        help="encoding of the text (default: utf-8); cp1252 for most old files",
+        group=_GROUP,
     ),
 ]
 """The options that say how words are found in a text."""

@@ -7,13 +7,13 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from densvec.answers.messages import UsageError
-from densvec.cli.commands import MODEL, OVERWRITE, Argument, Command, Result, load, positive
+from densvec.cli.commands import MODEL, OVERWRITE, Argument, Command, Result, load, option, positive
 from densvec.cli.output import size_of
-from densvec.files.streams import check_target, is_remote, local_path
+from densvec.files.streams import check_target, is_remote, local_path, open_for_writing, open_stream
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -56,86 +56,53 @@ def _place(path: str) -> str:
     return path if is_remote(path) else os.path.realpath(local_path(path))
 
 
-_FILES_OF_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv"), "bsg": ("mu.vectors", "sigma.vectors")}
+_WRITTEN = ("word2vec", "word2vec-binary", "tsv", "gensim", "bsg")
+_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv"), "bsg": ("mu.vectors", "sigma.vectors")}
+"""Formats that are folders, and the files in them."""
 
 
-def _word2vec(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    wv.save_word2vec_format(path, variances=variances)
-    return [path] if variances is None else [path, variances]
-
-
-def _word2vec_binary(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    wv.save_word2vec_format(path, binary=True, variances=variances)
-    return [path] if variances is None else [path, variances]
-
-
-def _tsv(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    return list(wv.save_projector(path))
-
-
-def _gensim(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    from densvec.files.streams import open_for_writing
-
-    with open_for_writing(path) as file:  # all in one file, which appears when it is whole
-        wv.to_gensim().save(file)
-    return [path]
-
-
-def _bsg(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    os.makedirs(path, exist_ok=True)
-    names = [os.path.join(path, name) for name in _FILES_OF_FOLDERS["bsg"]]
-    wv.save_bsg_format(*names)
-    return names
-
-
-def _densvec(wv: KeyedDensities, path: str, variances: str | None) -> list[str]:
-    wv.save(path)
-    return [path]
-
-
-_WRITERS: dict[str, Callable[[KeyedDensities, str, str | None], list[str]]] = {
-    "word2vec": _word2vec,
-    "word2vec-binary": _word2vec_binary,
-    "tsv": _tsv,
-    "gensim": _gensim,
-    "bsg": _bsg,
-    "densvec": _densvec,
-}
+def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> None:
+    """Write densities in a format."""
+    if kind == "tsv":
+        wv.save_projector(path)
+    elif kind == "bsg":
+        os.makedirs(path, exist_ok=True)
+        wv.save_bsg_format(*_targets(kind, path, None))
+    elif kind == "gensim":
+        with open_for_writing(path) as file:  # all in one file, which appears when it is whole
+            wv.to_gensim().save(file)
+    else:
+        wv.save_word2vec_format(path, binary=kind == "word2vec-binary", variances=variances)
 
 
 def _targets(kind: str, output: str, variances: str | None) -> list[str]:
     """Return the files that will be written."""
-    if kind in _FILES_OF_FOLDERS:
-        return [os.path.join(output, name) for name in _FILES_OF_FOLDERS[kind]]
+    if kind in _FOLDERS:
+        return [os.path.join(output, name) for name in _FOLDERS[kind]]
     return [path for path in (output, variances) if path not in (None, "-")]
 
 
 def _export(args: argparse.Namespace) -> Result:
-    flat = args.format.startswith("word2vec")
-    if args.variances is not None and not flat:
-        raise UsageError(f"--variances goes with --format word2vec, not with {args.format}")
-    if args.output == "-":
-        if not flat:
-            raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
-        if args.json:
-            raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
     from densvec import pretrained
 
-    check_targets(
-        _targets(args.format, args.output, args.variances),
-        read=[pretrained.find(args.model)],
-        overwrite=args.overwrite,
-        in_new_folder=args.format in _FILES_OF_FOLDERS,
-    )
+    is_word2vec = args.format.startswith("word2vec")
+    if args.variances is not None and not is_word2vec:
+        raise UsageError(f"--variances goes with --format word2vec, not with {args.format}")
+    if args.output == "-" and not is_word2vec:
+        raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
+    if args.output == "-" and args.json:
+        raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
+    written = _targets(args.format, args.output, args.variances)
+    in_folder, source = args.format in _FOLDERS, pretrained.find(args.model)
+    check_targets(written, read=[source], overwrite=args.overwrite, in_new_folder=in_folder)
     wv = load(args.model)
-    write = _WRITERS[args.format]
     if args.output != "-":
-        written = write(wv, args.output, args.variances)
+        _write(wv, args.format, args.output, args.variances)
         document = {"format": args.format, "words": len(wv), "written": written}
         return document, f"wrote {len(wv):,} words to {' and '.join(written)}"
     with tempfile.TemporaryDirectory(prefix="densvec-") as directory:  # the writers need a path
         path = os.path.join(directory, "vectors")
-        write(wv, path, args.variances)
+        _write(wv, args.format, path, args.variances)
         with open(path, "rb") as file:
             if sys.stdout.isatty():  # which shows words, but must not obey them
                 for line in file:
@@ -156,24 +123,23 @@ Write the densities of a model for other programs:
   tsv              a directory for the TensorFlow embedding projector: vectors.tsv, metadata.tsv
   gensim           a gensim KeyedVectors, for KeyedVectors.load (needs gensim)
   bsg              a directory like those of the original BSG release: mu.vectors, sigma.vectors (the variances)
-  densvec          densities and encoder without the training state, to distribute""",
+For densities and encoder without the training state, see `densvec compress`.""",
     """\
 examples:
   densvec export model.dv --format word2vec -o vectors.txt --variances variances.txt
   densvec export model.dv --format word2vec | head  # to standard output
-  densvec export model.dv --format tsv -o projector/  # drop both files on projector.tensorflow.org
-  densvec export model.dv --format densvec -o ship.dv""",
+  densvec export model.dv --format tsv -o projector/  # drop both files on projector.tensorflow.org""",
     [
         MODEL,
-        Argument("--format", choices=_WRITERS, required=True, help="what to write"),
-        Argument(
-            "-o",
+        option("--format", "what to write", choices=_WRITTEN, required=True),
+        option(
             "--output",
+            "where to write (default: -, standard output, for word2vec)",
+            "-",
+            short=("-o",),
             metavar="PATH",
-            default="-",
-            help="where to write (default: -, standard output, for word2vec)",
         ),
-        Argument("--variances", metavar="FILE", help="with word2vec: write the variances here"),
+        option("--variances", "with word2vec: write the variances here", metavar="FILE"),
         OVERWRITE,
     ],
     _export,
@@ -226,7 +192,6 @@ def read_any(path: str) -> KeyedDensities:
 def _guessed(path: str) -> str:
     """Return the format of a file, by how it begins."""
     from densvec.files.fasttext import is_fasttext
-    from densvec.files.streams import open_stream
 
     with open_stream(path) as file:
         start = file.read(1 << 16)
@@ -273,10 +238,10 @@ examples:
     [
         Argument("vectors", metavar="FILE", help="the vectors; text may be compressed"),
         Argument("-o", "--output", metavar="MODEL", required=True, help="where to write"),
-        Argument("--format", choices=_READ, default="auto", help="what FILE is (default: auto)"),
-        Argument("--variances", metavar="FILE", help="variances in the same format"),
-        Argument("--limit", type=int, metavar="N", help="read only the first N vectors"),
-        Argument("--dtype", choices=["float32", "float16", "int8"], help="how to store them"),
+        option("--format", "what FILE is", "auto", choices=_READ),
+        option("--variances", "variances in the same format", metavar="FILE"),
+        option("--limit", "read only the first N vectors", type=int, metavar="N"),
+        option("--dtype", "how to store them", choices=["float32", "float16", "int8"]),
         OVERWRITE,
     ],
     _import,
@@ -314,18 +279,18 @@ training needs, and, if you like, with only the most frequent words. Every comma
 examples:
   densvec compress model.dv -o small.dv
   densvec compress model.dv -o small.dv --words 30000 --card card.md
-  densvec compress model.dv -o half.dv --dtype float16""",
+  densvec compress model.dv -o ship.dv --dtype float32  # as it is, to distribute""",
     [
         MODEL,
         Argument("-o", "--output", metavar="FILE", required=True, help="where to write"),
-        Argument(
+        option(
             "--dtype",
+            "how numbers are stored: int8 with a scale for each row, or as 16 or 32-bit floats",
+            "int8",
             choices=["int8", "float16", "float32"],
-            default="int8",
-            help="how numbers are stored: int8 with a scale for each row (the default), or as 16 or 32-bit floats",
         ),
-        Argument("--words", type=positive, metavar="N", help="keep only the N most frequent words"),
-        Argument("--card", metavar="FILE", help="Markdown that says what the model is, kept in the file"),
+        option("--words", "keep only the N most frequent words", type=positive, metavar="N"),
+        option("--card", "Markdown that says what the model is, kept in the file", metavar="FILE"),
         OVERWRITE,
     ],
     _compress,

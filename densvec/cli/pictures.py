@@ -4,69 +4,69 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from densvec.answers import parse_marked
-from densvec.answers.messages import UsageError, check_known
-from densvec.cli.commands import LOWER, MODEL, Argument, Command, Result, load, positive, text_of
+from densvec.answers.messages import UsageError
+from densvec.cli.commands import MODEL, Argument, Command, Result, flag, known, load, option, text_of
+from densvec.cli.context import marked_word
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["PLOT", "picture", "prepare_matplotlib", "save_picture"]
+__all__ = ["PLOT", "drawing", "picture"]
 
 
 def picture(what: str) -> Argument:
     """Return the option for the file of a picture."""
-    return Argument("--plot", metavar="FILE", help=f"draw {what}: .png, .svg, .pdf, ... (needs matplotlib)")
+    return option("--plot", f"draw {what}: .png, .svg, .pdf, ... (needs matplotlib)", metavar="FILE")
 
 
-def prepare_matplotlib() -> None:
-    """Let matplotlib draw without a screen, or say how to install it."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: run  pip install "densvec[plot]"') from error
-    matplotlib.use("agg")
+def drawing(path: str | None, dpi: int = 150) -> Callable[..., None]:
+    """Return what draws a picture into a file: the name of a function of `densvec.plot`, and what that takes.
 
+    Without a path it draws nothing. That matplotlib is missing is said before anything is computed.
+    """
+    if path is not None:
+        try:
+            import matplotlib
+        except ImportError as error:
+            raise ImportError('pictures need matplotlib: run  pip install "densvec[plot]"') from error
+        matplotlib.use("agg")
 
-def save_picture(axes: Any, path: str, dpi: int = 150) -> None:
-    """Write the figure that axes are in; the file appears when it is whole."""
-    from densvec.files.streams import open_for_writing
+    def draw(name: str, *drawn: Any, **options: Any) -> None:
+        if path is not None:
+            from densvec import plot
+            from densvec.files.streams import open_for_writing
 
-    kind = os.path.splitext(path)[1].removeprefix(".").lower() or "png"
-    with open_for_writing(path) as file:
-        axes.figure.savefig(file, format=kind, dpi=dpi, bbox_inches="tight")
+            figure = getattr(plot, name)(*drawn, **options).figure
+            kind = os.path.splitext(path)[1].removeprefix(".").lower() or "png"
+            with open_for_writing(path) as file:  # which appears when it is whole
+                figure.savefig(file, format=kind, dpi=dpi, bbox_inches="tight")
+
+    return draw
 
 
 def _plot(args: argparse.Namespace) -> Result:
-    items = [text_of(item) for item in args.items]
-    are_marked = any("[[" in item for item in items)
-    marked = [parse_marked(item, lower=args.lower) for item in items] if are_marked else []
+    draw, wv = drawing(args.output, args.dpi), load(args.model)
+    items, labels = list(map(text_of, args.items)), args.label
+    marked = [marked_word(wv, item) for item in items] if any("[[" in item for item in items) else []
     words = list(dict.fromkeys(word for word, _, _ in marked))
     if len(words) > 1:
         raise UsageError(f"mark the same word in all sentences: got {', '.join(words)}")
     if args.entropy and len(marked) != 1:
         raise UsageError(f"--entropy needs one sentence with a marked [[word]]: got {len(marked)}")
-    labels = None if args.label is None else [text_of(word) for word in args.label]
     if labels and items:
         raise UsageError("--label goes with the picture of generality, for which no words are given")
-    wv = load(args.model)
-    check_known(wv, words or items or labels or [])
-    prepare_matplotlib()
-    from densvec.plot import plot_contexts, plot_entropy, plot_generality, plot_words
-
     if args.entropy:
-        axes = plot_entropy(wv, words[0], _window(wv, marked[0]))
+        draw("plot_entropy", wv, words[0], _window(wv, marked[0]))
     elif marked:
         contexts = {" ".join(each[1]): _window(wv, each) for each in marked}
-        axes = plot_contexts(wv, words[0], contexts, radii=args.radii)
+        draw("plot_contexts", wv, words[0], contexts, radii=args.radii)
     elif items:
-        axes = plot_words(wv, items, radii=args.radii)
+        draw("plot_words", wv, known(wv, items), radii=args.radii)
     else:
-        axes = plot_generality(wv, words=labels)
-    save_picture(axes, args.output, args.dpi)
+        draw("plot_generality", wv, words=None if labels is None else known(wv, labels))
     return {"written": [args.output]}, f"wrote {args.output}"
 
 
@@ -98,23 +98,21 @@ examples:
         MODEL,
         Argument("items", metavar="WORD|SENTENCE", nargs="*", help="words, or sentences with a [[word]]"),
         Argument("-o", "--output", metavar="FILE", required=True, help="the picture: .png, .svg, .pdf, ..."),
-        Argument("--entropy", action="store_true", help="for one sentence: the entropy as its context grows"),
-        Argument(
+        flag("--entropy", "for one sentence: the entropy as its context grows"),
+        option(
             "--label",
-            metavar="WORD",
+            "without words: label these in the picture of generality and frequency",
             nargs="+",
             action="extend",
-            help="without words: label these in the picture of generality and frequency",
+            metavar="WORD",
         ),
-        Argument(
+        option(
             "--radii",
+            "draw circles true to size, or exaggerate their differences (default: auto, only if they hardly differ)",
+            "auto",
             choices=["auto", "true", "scaled"],
-            default="auto",
-            help="draw circles true to size, or exaggerate their differences (default: auto, only if they hardly "
-            "differ)",
         ),
-        Argument("--dpi", type=positive, default=150, metavar="N", help="dots per inch (default: 150)"),
-        LOWER,
+        option("--dpi", "dots per inch", 150),
     ],
     _plot,
 )

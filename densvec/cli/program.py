@@ -63,13 +63,23 @@ examples, from text to meaning:
 `densvec COMMAND --help` explains each command with examples of its own. Exit codes: 0 done, 1 an error (one
 sentence on standard error), 2 wrong usage, 130 interrupted with Ctrl-C."""
 
-_GENERAL = (
-    Argument("-h", "--help", action="help", help="show this help and exit"),
-    Argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON, for scripts"),
+_GENERAL = [
+    Argument("-h", "--help", group="general options", action="help", help="show this help and exit"),
     Argument(
-        "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
+        "--json",
+        group="general options",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="print JSON, for scripts",
     ),
-)
+    Argument(
+        "--debug",
+        group="general options",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="print the log, and the traceback of an error",
+    ),
+]
 
 
 class Parser(argparse.ArgumentParser):
@@ -103,7 +113,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(arguments: Sequence[str] | None = None) -> Parser:
-    """Return the parser; given arguments, only the command that they name is complete: it saves imports."""
+    """Return the parser; given arguments, only the command that they name is complete: it saves time."""
     parser = Parser(prog="densvec", description=_DESCRIPTION, examples=_EXAMPLES)
     _add(parser, _GENERAL)
     parser.add_argument("--version", action="version", version=f"densvec {__version__}")
@@ -113,45 +123,31 @@ def build_parser(arguments: Sequence[str] | None = None) -> Parser:
         subparser = subparsers.add_parser(
             name, help=command.help, description=command.description, examples=command.examples
         )
-        if chosen is None or chosen == name:
-            rest = None if arguments is None else arguments[arguments.index(name) + 1 :]
-            _configure(subparser, command, rest)
+        if chosen in (None, name):
+            _add(subparser, [*command.arguments, *_GENERAL])
+            subparser.usage = _usage(name, command.arguments)
     return parser
 
 
-def _configure(parser: Parser, command: Command, rest: Sequence[str] | None) -> None:
-    """Add the arguments of a command: those that matter for what follows its name; for None, all."""
-    arguments = list(command.arguments)
-    if command.further is not None:
-        more, defaults = command.further(rest)
-        arguments += more
-        parser.set_defaults(**defaults)
-    general = list(_GENERAL)
-    if any(each.rare for each in arguments):
-        general.insert(1, Argument("--help-all", action="help", help="show all options and exit"))
-        parser.usage = f"%(prog)s [options] {' '.join(_shown(each) for each in arguments if _needed(each))}"
-    in_full = len(general) == len(_GENERAL) or "--help-all" in (rest or ())
-    _add(parser, [*arguments, *general], in_full)
-
-
-def _add(parser: Parser, arguments: Sequence[Argument], in_full: bool = False) -> None:
+def _add(parser: Parser, arguments: Sequence[Argument]) -> None:
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for each in arguments:
-        title = "general options" if each in _GENERAL or "--help-all" in each.flags else each.group
-        if title not in groups:
-            groups[title] = parser.add_argument_group(title)
-        each.add_to(groups[title], in_full)
+        if each.group not in groups:
+            groups[each.group] = parser.add_argument_group(each.group)
+        groups[each.group].add_argument(*each.flags, **each.settings)
 
 
-def _needed(argument: Argument) -> bool:
-    return bool(argument.settings.get("required")) or not argument.flags[0].startswith("-")
-
-
-def _shown(argument: Argument) -> str:
-    """Return how the usage shows an argument."""
-    name, several = argument.settings["metavar"], argument.settings.get("nargs") in ("*", "+")
-    flag = f"{argument.flags[0]} " if argument.flags[0].startswith("-") else ""
-    return f"{flag}{name}{' ...' * several}"
+def _usage(name: str, arguments: Sequence[Argument]) -> str:
+    """Return the usage of a command: what it needs, the options in one word."""
+    shown = []
+    for each in arguments:
+        is_option = each.flags[0].startswith("-")
+        if is_option and not each.settings.get("required"):
+            continue
+        value = each.settings.get("metavar") or each.flags[-1].strip("-").upper()
+        many = " ..." * (each.settings.get("nargs") in ("*", "+"))
+        shown.append(f"{f'{each.flags[0]} ' * is_option}{value}{many}")
+    return f"densvec {name} [options] {' '.join(shown)}"
 
 
 def _chosen(arguments: Sequence[str]) -> str:
@@ -199,7 +195,7 @@ def _run(arguments: Sequence[str]) -> int:
     args.debug = getattr(args, "debug", False)
     command = COMMANDS[args.command]
     with warnings.catch_warnings():  # restores what route_messages changes
-        route_messages(getattr(args, "verbose", False))
+        route_messages(verbose=args.debug)
         if isinstance(command, Question):
             return _ask(command, args)
         _report(command.run(args), args)
@@ -212,6 +208,9 @@ def _report(found: Any, args: argparse.Namespace) -> None:
         output = Output(args.json, getattr(args, "table", None))
         output.write(found)
         output.close()
+        unknown = getattr(found, "unknown", [])
+        if unknown and not args.json:
+            say(f"densvec {args.command}: unknown words left out: {' '.join(each.word for each in unknown)}")
     elif found is not None:
         document, text = found
         if args.json:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from densvec.answers.messages import UsageError
-from densvec.cli.commands import Argument, Command, positive
+from densvec.cli.commands import Argument, Command, flag, option
 from densvec.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -21,42 +21,29 @@ if TYPE_CHECKING:
 __all__ = ["EXPLORE", "SERVE", "is_local", "paths_of"]
 
 
-def _serve(args: argparse.Namespace) -> None:
+def _run(args: argparse.Namespace) -> None:
     from densvec.serve.server import listen, run, url_of
 
-    settings = settings_of(args, paths_of(args.models), args.workers)
-    sock = listen(args.host, args.port)
-    url = url_of(sock)
-    names = ", ".join(settings.paths)
-
-    def ready() -> None:
-        if args.json:
-            print_json({"url": url, "models": list(settings.paths), "pid": os.getpid()})
-        else:
-            print(f"{url} answers from {names}; {url}docs lists the routes, Ctrl-C stops it", flush=True)
-
-    run(settings, sock, ready)
-
-
-def _explore(args: argparse.Namespace) -> None:
-    from densvec.serve.server import listen, run, url_of
-
+    explores = args.command == "explore"
     settings = settings_of(args, paths_of(args.models or ["english"]))
     sock = listen(args.host, args.port)
-    url = url_of(sock) + (f"#token={args.token}" if args.token else "")
+    url, names = url_of(sock), ", ".join(settings.paths)
+    page = url + (f"#token={args.token}" if args.token else "")
 
     def ready() -> None:
         if args.json:
-            print_json({"url": url, "models": list(settings.paths)})
+            print_json({"url": page if explores else url, "models": list(settings.paths), "pid": os.getpid()})
+        elif explores:
+            print(f"{page} shows {names}; Ctrl-C stops it", flush=True)
         else:
-            print(f"{url} shows {', '.join(settings.paths)}; Ctrl-C stops it", flush=True)
-        if not args.no_browser:
-            webbrowser.open(url)
+            print(f"{url} answers from {names}; {url}docs lists the routes, Ctrl-C stops it", flush=True)
+        if explores and not args.no_browser:
+            webbrowser.open(page)
 
     run(settings, sock, ready)
 
 
-def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 1) -> Settings:
+def settings_of(args: argparse.Namespace, paths: dict[str, str]) -> Settings:
     """Return the settings, or say which option is missing."""
     from densvec.serve.limits import Limits
     from densvec.serve.server import Settings
@@ -68,7 +55,7 @@ def settings_of(args: argparse.Namespace, paths: dict[str, str], workers: int = 
     limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)
     if args.corpus is not None and not os.path.isfile(args.corpus):
         raise UsageError(f"--corpus {args.corpus}: there is no such file")
-    origins = tuple(args.allow_origin)
+    origins, workers = tuple(args.allow_origin), getattr(args, "workers", 1)
     return Settings(paths, args.host, args.token or None, origins, workers, limits, args.corpus)
 
 
@@ -114,51 +101,27 @@ def _port(text: str) -> int:
 
 def _server_options(port: int) -> list[Argument]:
     """Return the options of commands that listen."""
-    limits = (
-        ("body", 1_000_000, "bytes of its body"),
-        ("batch", 256, "questions in it"),
-        ("text", 10_000, "characters of a sentence"),
-        ("seconds", 10, "seconds to answer it"),
-    )
     return [
-        Argument(
-            "--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)"
-        ),
-        Argument(
-            "--port",
-            type=_port,
-            default=port,
-            metavar="N",
-            help=f"0 takes any that is free (default: {port})",
-        ),
-        Argument(
+        option("--host", "where to listen", "127.0.0.1", metavar="ADDRESS"),
+        option("--port", f"0 takes any that is free (default: {port})", port, type=_port),
+        option(
             "--token",
-            default=os.environ.get("DENSVEC_TOKEN"),
-            metavar="TEXT",
-            help="what requests must send as 'Authorization: Bearer TEXT'; required unless only this machine can "
-            "connect (default: $DENSVEC_TOKEN)",
+            "what requests must send as 'Authorization: Bearer TEXT'; required unless only this machine can connect "
+            "(default: $DENSVEC_TOKEN)",
+            os.environ.get("DENSVEC_TOKEN"),
         ),
-        Argument(
+        option(
             "--allow-origin",
+            "let pages of this site send requests (default: none)",
+            [],
             action="append",
-            default=[],
             metavar="URL",
-            help="let pages of this site send requests (default: none)",
         ),
-        Argument(
-            "--corpus", metavar="FILE", help="a text, one sentence per line, to find the senses of words in"
-        ),
-        *(
-            Argument(
-                f"--max-{name}",
-                type=positive,
-                default=value,
-                metavar="N",
-                group="limits of a request",
-                help=f"{text} (default: {value})",
-            )
-            for name, value, text in limits
-        ),
+        option("--corpus", "a text, one sentence per line, to find the senses of words in", metavar="FILE"),
+        option("--max-body", "bytes of a request", 1_000_000),
+        option("--max-batch", "questions in a request", 256),
+        option("--max-text", "characters of a sentence", 10_000),
+        option("--max-seconds", "seconds to answer a request", 10),
     ]
 
 
@@ -182,11 +145,9 @@ examples:
             "models", metavar="[NAME=]MODEL", nargs="+", help="files written by `densvec train` or by save()"
         ),
         *_server_options(port=8000),
-        Argument(
-            "--workers", type=positive, default=1, metavar="N", help="processes that answer (default: 1)"
-        ),
+        option("--workers", "processes that answer", 1),
     ],
-    _serve,
+    _run,
 )
 
 
@@ -209,8 +170,8 @@ examples:
             nargs="*",
             help="files written by `densvec train` or by save() (default: the English model)",
         ),
-        Argument("--no-browser", action="store_true", help="only print the address"),
+        flag("--no-browser", "only print the address"),
         *_server_options(port=0),
     ],
-    _explore,
+    _run,
 )

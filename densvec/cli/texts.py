@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from densvec import answers
 from densvec.answers import Document
-from densvec.answers.messages import UsageError, check_known, say
+from densvec.answers.messages import UsageError, say
 from densvec.answers.tables import columns
 from densvec.checks import counted
 from densvec.cli.commands import (
@@ -21,15 +21,18 @@ from densvec.cli.commands import (
     Command,
     Question,
     Result,
+    as_spelt,
+    flag,
+    known,
     load,
+    option,
     positive,
     questions,
-    text_of,
     topn,
 )
 from densvec.cli.corpus import READING, Reading, open_source, sentences_in
 from densvec.cli.files import check_targets, read_any
-from densvec.cli.pictures import picture, prepare_matplotlib, save_picture
+from densvec.cli.pictures import drawing, picture
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -38,13 +41,14 @@ __all__ = ["COMPARE", "EVALUATE", "INDEX", "PHRASES", "SENSES"]
 
 
 def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
-    if args.plot is not None:
-        if len(args.questions) > 1:
-            raise UsageError(f"--plot draws one word: got {len(args.questions)}")
-        prepare_matplotlib()
+    if args.plot is not None and len(args.questions) > 1:
+        raise UsageError(f"--plot draws one word: got {len(args.questions)}")
+    draw = drawing(args.plot)
 
     def answer(word: str) -> Document:
-        check_known(wv, [word])
+        [word] = known(wv, [word])
+        if not args.json:
+            say(f"densvec senses: reading {args.corpus} for {word}")
         found = wv.senses(
             word,
             args.corpus,
@@ -56,10 +60,7 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
             seed=args.seed,
             show_progress=False if args.json else None,
         )
-        if args.plot is not None:
-            from densvec.plot import plot_senses
-
-            save_picture(plot_senses(found), args.plot)
+        draw("plot_senses", found)
         return answers.senses(found)
 
     return answer
@@ -83,25 +84,14 @@ examples:
         MODEL,
         Argument("corpus", metavar="CORPUS", help="text with one sentence per line"),
         questions("WORD", "words; - reads them, one per line"),
-        Argument(
-            "--max-occurrences",
-            type=positive,
-            default=1000,
-            metavar="N",
-            help="occurrences to sample (default: 1000)",
+        option("--max-occurrences", "occurrences to sample", 1000),
+        option(
+            "--number", "how many senses to find (default: as many as there seem)", type=positive, metavar="N"
         ),
-        Argument(
-            "--number",
-            type=positive,
-            metavar="N",
-            help="how many senses to find (default: as many as there seem)",
-        ),
-        Argument(
-            "--max-senses", type=positive, default=3, metavar="N", help="the most senses to find (default: 3)"
-        ),
+        option("--max-senses", "the most senses to find", 3),
         topn("words per sense", 8),
-        Argument("--examples", type=positive, default=3, metavar="N", help="lines per sense (default: 3)"),
-        Argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default: 0)"),
+        option("--examples", "lines per sense", 3),
+        option("--seed", "seed of the sample", 0, type=int),
         picture("the occurrences of the word, coloured by sense"),
         TABLE,
     ],
@@ -114,18 +104,16 @@ examples:
 def _compare(args: argparse.Namespace) -> Document:
     from densvec.questions.comparison import compare
 
-    if args.plot is not None:
-        prepare_matplotlib()
-    comparison = compare(load(args.first), load(args.second), min_count=args.min_count)
+    draw, first, second = drawing(args.plot), load(args.first), load(args.second)
+    if not args.json:
+        say(f"densvec compare: bringing {len(first):,} and {len(second):,} words into one space")
+    comparison = compare(first, second, min_count=args.min_count)
     if args.words is None:
-        shifts = comparison.most_shifted(args.topn)
+        found, unknown = comparison.most_shifted(args.topn), list[answers.Unknown]()
     else:
-        shifts = [comparison[text_of(word)] for word in args.words]
-    if args.plot is not None:
-        from densvec.plot import plot_shift
-
-        save_picture(plot_shift(comparison, shifts[0].word), args.plot)
-    return answers.compare(shifts)
+        found, unknown = answers.each_known(as_spelt(first, args.words), comparison.__getitem__)
+    draw("plot_shift", comparison, found[0].word)
+    return answers.compare(found, unknown)
 
 
 COMPARE = Command(
@@ -143,15 +131,9 @@ examples:
     [
         Argument("first", metavar="A", help="a model"),
         Argument("second", metavar="B", help="another, with the same number of dimensions"),
-        topn("words to print", 20, "--top"),
-        Argument("--words", metavar="WORD", nargs="+", help="print these words instead"),
-        Argument(
-            "--min-count",
-            type=positive,
-            default=20,
-            metavar="N",
-            help="occurrences that a word must have (default: 20)",
-        ),
+        topn("words to print", 20),
+        option("--words", "print these words instead", nargs="+", metavar="WORD"),
+        option("--min-count", "occurrences that a word must have", 20),
         picture("how the first word printed moved between its neighbours"),
         TABLE,
     ],
@@ -163,9 +145,7 @@ def _index(args: argparse.Namespace) -> Result:
     from densvec.search.occurrences import content_words, index_occurrences
 
     wv = load(args.model)
-    if args.words:
-        check_known(wv, args.words)
-    words = args.words or content_words(wv, args.max_share)
+    words = known(wv, args.words) if args.words else content_words(wv, args.max_share)
     if not words:
         raise UsageError(f"--max-share {args.max_share} leaves no words: raise it, or give --words")
 
@@ -199,22 +179,16 @@ An occurrence takes two bytes for each dimension, and the sentences themselves a
         MODEL,
         Argument("corpus", metavar="CORPUS", help="text, one sentence per line; - is standard input"),
         Argument("-o", "--output", metavar="DIR", required=True, help="the folder to write"),
-        Argument("--words", metavar="WORD", nargs="+", help="index only these words"),
-        Argument(
+        option("--words", "index only these words", nargs="+", metavar="WORD"),
+        option(
             "--max-share",
+            "without --words, leave out words that make up more than this share of the text",
+            1e-3,
             metavar="P",
-            type=float,
-            default=1e-3,
-            help="without --words, leave out words that make up more than this share of the text (default: .001)",
         ),
-        Argument(
-            "--precision",
-            choices=("float16", "float32"),
-            default="float16",
-            help="type of the stored numbers (default: float16)",
-        ),
-        Argument("--lower", action="store_true", help="lower-case the corpus"),
-        Argument("-q", "--quiet", action="store_true", help="print no progress"),
+        option("--precision", "type of the stored numbers", "float16", choices=("float16", "float32")),
+        flag("--lower", "lower-case the corpus"),
+        QUIET,
     ],
     _index,
 )
@@ -257,21 +231,9 @@ examples:
     [
         Argument("corpus", metavar="CORPUS", help="the text, as `densvec train` takes it"),
         Argument("-o", "--output", metavar="FILE", required=True, help="where to write; may end in .gz"),
-        Argument(
-            "--min-count",
-            type=positive,
-            default=5,
-            metavar="N",
-            help="rarer pairs are not joined (default: 5)",
-        ),
-        Argument(
-            "--threshold",
-            type=float,
-            default=0.5,
-            metavar="NUMBER",
-            help="the score that pairs must exceed: 0 is chance, 1 means never apart (default: 0.5)",
-        ),
-        Argument("--rounds", type=positive, default=1, metavar="N", help="how often to join (default: 1)"),
+        option("--min-count", "rarer pairs are not joined", 5),
+        option("--threshold", "the score that pairs must exceed: 0 is chance, 1 means never apart", 0.5),
+        option("--rounds", "how often to join", 1),
         topn("phrases to print", 20),
         OVERWRITE,
         QUIET,

@@ -11,21 +11,30 @@ import math
 import os
 import shlex
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from densvec.answers.messages import UsageError, say
 from densvec.checks import counted
-from densvec.cli.commands import INTERRUPTED, TERMINATED, Argument, Command, Interrupted, Result
+from densvec.cli.commands import (
+    INTERRUPTED,
+    QUIET,
+    TERMINATED,
+    Argument,
+    Command,
+    Interrupted,
+    Result,
+    flag,
+    option,
+)
 from densvec.cli.corpus import READING, Reading, Source, open_source
-from densvec.cli.options import constructor_options, differing
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.source import recorded_paths
 from densvec.training.profile import profile
 
-__all__ = ["CHANGEABLE", "LEFT_OUT", "MODELS", "TRAIN", "Terminated", "model_class"]
+__all__ = ["CHANGEABLE", "MODELS", "PARAMETERS", "TRAIN", "Terminated", "model_class"]
 
 MODELS = {
     "bsg": ("densvec.bsg", "BayesianSkipGram"),
@@ -33,44 +42,11 @@ MODELS = {
     "word2gauss": ("densvec.word2gauss", "Word2Gauss"),
 }
 
-#: Parameters without an option: the corpus, Python objects, and those that only gensim uses.
-LEFT_OUT = frozenset(
-    {
-        "sentences",
-        "corpus_file",
-        "sg",
-        "hs",
-        "cbow_mean",
-        "hashfxn",
-        "null_word",
-        "trim_rule",
-        "compute_loss",
-        "callbacks",
-        "show_progress",
-        "distributed",
-    }
-)
-
 #: Parameters that may change when training goes on.
 CHANGEABLE = frozenset({"workers", "epochs", "backend", "device"})
 
-#: Parameters that `--help` shows; `--help-all` shows all.
-USUAL = frozenset(
-    {
-        "vector_size",
-        "alpha",
-        "window",
-        "min_count",
-        "sample",
-        "seed",
-        "workers",
-        "negative",
-        "epochs",
-        "covariance",
-        "backend",
-        "device",
-    }
-)
+#: The model is saved after every epoch, and in long ones this often.
+CHECKPOINT_MINUTES = 15.0
 
 #: Words of a corpus below which twenty epochs make a clearly better model than five, see docs/recipe.md.
 LITTLE_TEXT = 5_000_000
@@ -80,32 +56,45 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, with which schedulers announce the end of a job: treated as Ctrl-C."""
 
 
-def _constructor(rest: Sequence[str] | None) -> tuple[list[Argument], dict[str, Any]]:
-    """Return the options of the chosen model's constructor; of all models if nothing says which."""
-    options: list[Argument] = []
-    for chosen in MODELS if rest is None else [_chosen_model(rest)]:
-        model = model_class(chosen)
-        known = {option.settings["dest"] for option in options}
-        group = f"options of the model ({chosen}, {model.__name__})"
-        options += constructor_options(model, group, LEFT_OUT | known, USUAL)
-    return options, {"parameters": [option.settings["dest"] for option in options]}
-
-
 def model_class(name: str) -> Any:
     """Import a class of models by its name on the command line."""
     module, cls = MODELS[name]
     return getattr(importlib.import_module(module), cls)
 
 
-def _chosen_model(arguments: Sequence[str]) -> str:
-    finder = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    finder.add_argument("--model", nargs="?", default="bsg")
-    chosen = finder.parse_known_args(list(arguments))[0].model
-    return chosen if chosen in MODELS else "bsg"
+def _parameter(text: str) -> tuple[str, Any]:
+    """Return the name and the value that "name=value" says: a number, true, false, JSON, or a text."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    try:
+        return name.replace("-", "_"), json.loads(value.lower() if value in ("True", "False") else value)
+    except ValueError:
+        return name.replace("-", "_"), value
+
+
+def _number_or_text(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def differing(given: Mapping[str, Any], current: Any) -> list[str]:
+    """Return the names of the parameters that are given a value other than an object's own."""
+    found = []
+    for name, value in given.items():
+        own = getattr(current, name, None)
+        if isinstance(value, dict) and isinstance(own, dict):
+            own = {key: own.get(key) for key in value}
+        if own != value:
+            found.append(name)
+    return found
 
 
 def _run(args: argparse.Namespace) -> Result:
-    given = {name: getattr(args, name) for name in args.parameters if name in args}
+    given = {each.settings["dest"]: getattr(args, each.settings["dest"], None) for each in PARAMETERS}
+    given = {name: value for name, value in given.items() if value is not None} | dict(args.set)
     ranks = Ranks(args)
     header = ranks.of_main(lambda: _target(args.output))
     args.resume = args.resume or (ranks.restarted and header is not None)
@@ -119,14 +108,14 @@ def _run(args: argparse.Namespace) -> Result:
             if args.resume and not args.quiet:
                 say(f"densvec train: there is no {args.output} yet: starting it")
             model = model_class(args.model or "bsg")(**given)
-        model.show_progress = False if args.quiet else args.progress
+        model.show_progress = False if args.quiet else None
         corpus = (args.corpus[0] if len(args.corpus) == 1 else args.corpus) or _recorded_text(header)
         if not corpus:
             raise UsageError("give the CORPUS to train on")
         if ranks.several and corpus == "-":
             raise UsageError("processes cannot share standard input: give files as the CORPUS")
         new = not len(model.wv)
-        passes = model.epochs + (1 if new and args.vocabulary is None else 0)
+        passes = model.epochs + new
         before = _text_before(header) if args.resume else None
         if before is not None:
             _check_text(before, corpus, args)
@@ -161,7 +150,7 @@ def _train(
             _build_vocabulary(model, source, corpus, args)
             if ranks.several and ranks.is_main:
                 model.save(args.output)  # what a restart goes on from
-        checkpoint = Checkpoint(args.output, every_epochs=1, every_minutes=args.checkpoint_minutes)
+        checkpoint = Checkpoint(args.output, every_epochs=1, every_minutes=CHECKPOINT_MINUTES)
         trained, new = model.train_count, not len(model.loss_history)
         model.train(**source, resume=True, callbacks=[checkpoint] if ranks.is_main else [])
     except KeyboardInterrupt as stop:
@@ -191,23 +180,15 @@ def _build_vocabulary(model: Any, source: Source, corpus: str | list[str], args:
     name = corpus if isinstance(corpus, str) else f"{len(corpus)} files"
     if corpus == "-":
         name = "standard input"
-    if args.vocabulary is not None:
-        from densvec.files.word2vec import read_counts
-
-        counts = read_counts(args.vocabulary)
-        model.build_vocab_from_freq(counts)
-        model.corpus_total_words = sum(counts.values())
-        name = args.vocabulary
-    else:
-        if not args.quiet:
-            say(f"densvec train: counting the words of {name}")
-        model.build_vocab(**source)
+    if not args.quiet:
+        say(f"densvec train: counting the words of {name}")
+    model.build_vocab(**source)
     if not args.quiet:
         say(
             f"densvec train: {len(model.wv):,} words occur {model.effective_min_count} times or more in "
             f"{name}, which has {model.corpus_total_words:,} in all"
         )
-        if model.corpus_total_words < LITTLE_TEXT and "epochs" not in args:
+        if model.corpus_total_words < LITTLE_TEXT and args.epochs is None:
             say(
                 f"densvec train: that is little text, which gains from more than {model.epochs} epochs: --epochs 20"
             )
@@ -229,8 +210,8 @@ def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any
     for parameter in differing(given, model):
         if parameter not in CHANGEABLE:
             raise UsageError(
-                f"--{parameter.replace('_', '-')} cannot change when training goes on: {args.output} has "
-                f"{getattr(model, parameter)}, not {given[parameter]}"
+                f"{parameter} cannot change when training goes on: {args.output} has "
+                f"{getattr(model, parameter, None)}, not {given[parameter]}"
             )
         setattr(model, parameter, given[parameter])
     return model
@@ -283,16 +264,11 @@ def _absolute(corpus: Any) -> list[str]:
 
 
 def _target(path: str) -> dict[str, Any] | None:
-    """Return the header of the file at the output's place, if there is one; fail now if it cannot be written later."""
-    check_target(path)
-    return _existing(path)
-
-
-def _existing(path: str) -> dict[str, Any] | None:
-    """Return the header of the file at the output's place, which must be a densvec file to be replaced."""
+    """Return the header of the densvec file at the output's place, if there is one; fail if it cannot be replaced."""
     from densvec.files.persistence import DensvecFileError, faults_of, read
     from densvec.files.schema import check_summary
 
+    check_target(path)
     if is_remote(path) or not os.path.lexists(local_path(path)):
         return None
     try:
@@ -373,6 +349,46 @@ def _summary(model: Any, path: str) -> tuple[dict[str, Any], str]:
     )
 
 
+def _model_option(name: str, text: str, **settings: Any) -> Argument:
+    """Return the option for a parameter of the model; one that is not given is left to the constructor."""
+    dest = name.removeprefix("--").replace("-", "_")
+    return option(name, text, dest=dest, group="options of the model", **settings)
+
+
+_WHOLE: dict[str, Any] = {"type": int, "metavar": "N"}
+
+PARAMETERS = [
+    _model_option("--vector-size", "dimensions of the densities (default: 100)", **_WHOLE),
+    _model_option("--window", "context words on either side of a word (default: 5)", **_WHOLE),
+    _model_option("--min-count", "ignore words that occur fewer times (default: 5)", **_WHOLE),
+    _model_option("--epochs", "passes over the corpus (default: 5)", **_WHOLE),
+    _model_option(
+        "--sample",
+        "threshold above which frequent words are thinned (default: auto)",
+        type=_number_or_text,
+        metavar="NUMBER",
+    ),
+    _model_option(
+        "--negative", "negatives drawn for each word (default: 20; skipgram 5, word2gauss 30)", **_WHOLE
+    ),
+    _model_option("--alpha", "learning rate at the start (default: 0.025)", type=float, metavar="NUMBER"),
+    _model_option(
+        "--covariance",
+        "one variance for each density, or one for each dimension (default: spherical)",
+        choices=("spherical", "diagonal"),
+    ),
+    _model_option("--seed", "seed of everything random (default: 1)", **_WHOLE),
+    _model_option("--workers", "threads (default: one for each core)", **_WHOLE),
+    _model_option(
+        "--backend",
+        "what trains: the native kernel, or torch (default: auto)",
+        choices=("auto", "native", "torch"),
+    ),
+    _model_option("--device", "where torch trains: cpu, cuda, mps"),
+]
+"""Parameters of models that have an option; --set sets the others."""
+
+
 TRAIN = Command(
     "train",
     "train a model on text",
@@ -387,67 +403,32 @@ examples:
   densvec train book.txt -o model.dv --keep-numbers --encoding cp1252
   densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
   zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
-  densvec train corpus.txt -o w2g.dv --model word2gauss --help-all  # the options of another model
+  densvec train corpus.txt -o paper.dv --set kl_weight=1 --set residual=false
   torchrun --nproc-per-node 4 -m densvec train 'shards/*.txt.gz' -o model.dv  # four processes""",
     [
         Argument("corpus", metavar="CORPUS", nargs="*", help="the text; may be omitted with --resume"),
         Argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model"),
-        Argument(
-            "--model",
-            choices=MODELS,
-            help="what to train (default: bsg, the Bayesian Skip-gram)",
-        ),
-        Argument(
-            "--resume",
-            action="store_true",
-            help="go on with MODEL where it stopped; start it if there is none",
-        ),
-        Argument(
-            "--other-text",
-            action="store_true",
-            rare=True,
-            help="with --resume, go on with a different text",
-        ),
-        Argument("--overwrite", action="store_true", help="replace MODEL if it exists"),
-        Argument(
-            "--vocabulary",
-            metavar="FILE",
-            rare=True,
-            help="a file of words and counts, `word count` per line, instead of counting; with --epochs 1 the text is "
-            "then read only once, so standard input need not be stored",
-        ),
-        Argument(
-            "--checkpoint-minutes",
-            type=float,
-            default=15.0,
-            metavar="N",
-            rare=True,
-            help="also save every N minutes (default: 15)",
-        ),
-        Argument(
+        option("--model", "what to train (default: bsg, the Bayesian Skip-gram)", choices=tuple(MODELS)),
+        flag("--resume", "go on with MODEL where it stopped; start it if there is none"),
+        flag("--other-text", "with --resume, go on with a different text"),
+        flag("--overwrite", "replace MODEL if it exists"),
+        option(
             "--exchange-words",
-            type=int,
-            metavar="N",
-            rare=True,
-            help="under torchrun: words that each process trains between two exchanges (default: 100000 with two of "
-            "them, up to 400000 with much text, 6250 with four, 5000 with more, for each worker)",
+            "under torchrun: words that each process trains between two exchanges",
+            **_WHOLE,
         ),
-        Argument(
-            "--profile",
-            action="store_true",
-            rare=True,
-            help="print at the end what host and device did for each batch",
-        ),
-        Argument("-q", "--quiet", action="store_true", help="print only errors and the result"),
-        Argument("-v", "--verbose", action="store_true", rare=True, help="print the log"),
-        Argument(
-            "--progress",
-            action=argparse.BooleanOptionalAction,
-            rare=True,
-            help="draw a progress bar (default: in a terminal)",
-        ),
+        flag("--profile", "print at the end what host and device did for each batch"),
+        QUIET,
         *READING,
+        *PARAMETERS,
+        _model_option(
+            "--set",
+            "any other parameter of the model's class, such as kl_weight=1; may be repeated",
+            default=[],
+            action="append",
+            type=_parameter,
+            metavar="NAME=VALUE",
+        ),
     ],
     _run,
-    further=_constructor,
 )

@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING
 from densvec import answers
 from densvec.answers import Document
 from densvec.answers.documents import scored
-from densvec.answers.messages import UsageError, check_known, say
-from densvec.answers.tables import FORMATS
+from densvec.answers.messages import UsageError
 from densvec.cli.commands import (
-    LOWER,
     MODEL,
     TABLE,
     TOPN,
     Argument,
     Command,
     Question,
+    as_spelt,
+    flag,
+    known,
     lines_or,
     load,
     metric,
+    option,
+    positive,
     questions,
     text_of,
     topn,
 )
-from densvec.cli.pictures import picture, prepare_matplotlib, save_picture
+from densvec.cli.pictures import drawing, picture
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -35,12 +38,10 @@ __all__ = ["ENTAILS", "HYPERNYMS", "LEARN", "SIMILAR", "TAXONOMY", "TEXTS"]
 
 
 def _similar(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[list[str]], Document]:
-    minus = [text_of(word) for word in args.minus]
-    check_known(wv, minus)
+    minus = known(wv, args.minus)
 
     def answer(words: list[str]) -> Document:
-        check_known(wv, words)
-        return answers.similar(wv, [(words, minus)], args.metric, args.topn)[0]
+        return answers.similar(wv, [(known(wv, words), minus)], args.metric, args.topn)[0]
 
     return answer
 
@@ -61,7 +62,7 @@ examples:
     [
         MODEL,
         questions("WORD", "words, taken together; - reads words from standard input and answers one by one"),
-        Argument("--minus", metavar="WORD", action="append", default=[], help="words to be unlike"),
+        option("--minus", "words to be unlike", [], action="append", metavar="WORD"),
         metric("cosine"),
         TOPN,
         TABLE,
@@ -74,12 +75,7 @@ examples:
 
 def _hypernyms(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
     options = {"restrict_vocab": args.restrict, "exclude_inflections": not args.inflections}
-
-    def answer(word: str) -> Document:
-        check_known(wv, [word])
-        return answers.hypernyms(wv, [word], args.topn, args.hyponyms, **options)[0]
-
-    return answer
+    return lambda word: answers.hypernyms(wv, known(wv, [word]), args.topn, args.hyponyms, **options)[0]
 
 
 HYPERNYMS = Question(
@@ -97,10 +93,10 @@ examples:
     [
         MODEL,
         questions("WORD", "words; - reads them, one per line"),
-        Argument("--hyponyms", action="store_true", help="look for what is a kind of the word instead"),
-        Argument("--inflections", action="store_true", help="keep other forms of the word itself"),
-        Argument(
-            "--restrict", type=int, metavar="N", help="rank only the N most frequent words (default: all)"
+        flag("--hyponyms", "look for what is a kind of the word instead"),
+        flag("--inflections", "keep other forms of the word itself"),
+        option(
+            "--restrict", "rank only the N most frequent words (default: all)", type=positive, metavar="N"
         ),
         TOPN,
         TABLE,
@@ -114,8 +110,8 @@ def _entails(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[list[str
     def answer(pair: list[str]) -> Document:
         if len(pair) != 2:
             raise UsageError(f"two words are needed, the specific and the general one: got {len(pair)}")
-        check_known(wv, pair)
-        return answers.entails(wv, [(pair[0], pair[1])])[0]
+        a, b = known(wv, pair)
+        return answers.entails(wv, [(a, b)])[0]
 
     return answer
 
@@ -141,17 +137,9 @@ examples:
 
 
 def _taxonomy(args: argparse.Namespace) -> Document:
-    if args.plot is not None:
-        prepare_matplotlib()
-    found = answers.taxonomy(load(args.model), list(lines_or(args.words)))
-    if args.plot is not None:
-        from densvec.plot import plot_taxonomy
-
-        save_picture(plot_taxonomy(found.tree), args.plot)
-    if found.unknown and not args.json:
-        say(
-            f"densvec: {len(found.unknown):,} of {len(found.unknown) + len(found.tree.words):,} words are unknown"
-        )
+    draw, wv = drawing(args.plot), load(args.model)
+    found = answers.taxonomy(wv, as_spelt(wv, lines_or(args.words)))
+    draw("plot_taxonomy", found.tree)
     return found
 
 
@@ -179,24 +167,24 @@ examples:
 
 def _learn(args: argparse.Namespace) -> Document:
     word, sentences = text_of(args.word), list(lines_or(args.sentences)) if args.sentences else []
-    if args.output is not None and args.output.lower().endswith(FORMATS):
-        args.table, args.output = args.output, None
     if sentences:
         from densvec import pretrained
 
         wv = pretrained.load(args.model, mmap=None)  # writable, unlike a mapped one
         density = wv.learn(word, sentences)
     else:
-        if args.output is not None:
-            raise UsageError("spelling alone does not add a word to a model: give sentences, or leave out -o")
+        if args.save is not None:
+            raise UsageError(
+                "spelling alone does not add a word to a model: give sentences, or leave out --save"
+            )
         wv = load(args.model)
         if wv.subwords is None:
             wv = wv.with_subwords()
         density = wv.density_from_spelling(word)
     near = wv.most_similar(density, topn=args.topn + 1)
     found = scored([(other, score) for other, score in near if other != word][: args.topn])
-    if args.output is not None:
-        wv.save(args.output)
+    if args.save is not None:
+        wv.save(args.save)
     return answers.Learnt(word, float(density.variance.mean()), found)
 
 
@@ -205,11 +193,11 @@ LEARN = Command(
     "a new word from a few sentences, or from its spelling",
     """\
 Give a word that the model does not know a density, and print the words nearest to it: from sentences in which it
-occurs, or, without any, from its spelling. With -o the model is saved with the new word in it.""",
+occurs, or, without any, from its spelling. With --save the model is saved with the new word in it.""",
     """\
 examples:
   densvec learn model.dv wug "a wug is a small bird" "the wug nests in trees"
-  densvec learn model.dv wug - -o larger.dv < sentences.txt
+  densvec learn model.dv wug - --save larger.dv < sentences.txt
   densvec learn model.dv unbirdlike  # from its spelling""",
     [
         MODEL,
@@ -217,21 +205,16 @@ examples:
         Argument(
             "sentences", metavar="SENTENCE", nargs="*", help="sentences with the word in them; - reads lines"
         ),
-        Argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="save the densities with the new word in this file; if its name ends in .csv, .tsv, .md or "
-            ".json, the words nearest to it, as a table",
-        ),
+        option("--save", "save the densities with the new word in this file", metavar="MODEL"),
         TOPN,
+        TABLE,
     ],
     _learn,
 )
 
 
 def _texts(args: argparse.Namespace) -> Document:
-    texts = [text.lower() if args.lower else text for text in lines_or(args.texts)]
+    texts = list(lines_or(args.texts))
     return answers.texts(load(args.model), texts, weights=args.weights, metric=args.metric, topn=args.topn)
 
 
@@ -248,12 +231,9 @@ examples:
     [
         MODEL,
         Argument("texts", metavar="TEXT", nargs="+", help="the question, then the texts; - reads lines"),
-        Argument(
-            "--weights", choices=["thinning", "sif", "none"], default="thinning", help="how much words count"
-        ),
+        option("--weights", "how much words count", "thinning", choices=["thinning", "sif", "none"]),
         metric("cosine"),
         topn("texts to print", None),
-        LOWER,
         TABLE,
     ],
     _texts,

@@ -100,7 +100,7 @@ def test_a_taxonomy_leaves_out_unknown_words(model, monkeypatch, capsys):
     code, out, err = run(monkeypatch, capsys, ["animal", "xyzzy", "owl"], "taxonomy", model, "-")
     assert code == 0
     assert "xyzzy\n  unknown: " in out
-    assert "1 of 3 words are unknown" in err
+    assert "unknown words left out: xyzzy" in err
     code, out, _ = run(monkeypatch, capsys, ["animal", "xyzzy", "owl"], "taxonomy", model, "-", "--json")
     assert code == 0
     assert [each["word"] for each in json.loads(out)["unknown"]] == ["xyzzy"]

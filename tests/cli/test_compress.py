@@ -3,8 +3,9 @@
 import os
 
 from densvec import KeyedDensities
+from densvec.answers import parse_marked
 from densvec.cli import main
-from tests.cli.cases import answer
+from tests.cli.cases import SENTENCE, answer
 
 
 def test_compress(model, tmp_path, capsys):
@@ -18,3 +19,10 @@ def test_compress(model, tmp_path, capsys):
     assert "--overwrite" in capsys.readouterr().err
     assert main(["compress", model, "-o", str(small), "--overwrite", "--dtype", "float16"]) == 0
     assert "as float16" in capsys.readouterr().out
+
+
+def test_full_precision_keeps_every_bit(model, tmp_path, capsys):
+    assert main(["compress", model, "-o", str(tmp_path / "ship.dv"), "--dtype", "float32"]) == 0
+    tokens = parse_marked(SENTENCE)[1]
+    whole, ship = KeyedDensities.load(model), KeyedDensities.load(tmp_path / "ship.dv")
+    assert ship.infer(tokens, position=2) == whole.infer(tokens, position=2)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from densvec import KeyedDensities
-from densvec.answers import parse_marked
 from densvec.cli import main
-from tests.cli.cases import SENTENCE, answer
+from tests.cli.cases import answer
 
 
 class TestExport:
@@ -31,16 +30,14 @@ class TestExport:
 
     def test_others(self, model, tmp_path, capsys):
         wv = KeyedDensities.load(model)
-        place = {name: str(tmp_path / name) for name in ("tsv", "bsg", "densvec")}
+        place = {name: str(tmp_path / name) for name in ("tsv", "bsg")}
         for name, path in place.items():
             assert main(["export", model, "--format", name, "-o", path]) == 0
         assert len(Path(place["tsv"], "vectors.tsv").read_text().splitlines()) == len(wv)
         back = KeyedDensities.load_bsg_format(f"{place['bsg']}/mu.vectors", f"{place['bsg']}/sigma.vectors")
         np.testing.assert_array_equal(back["kiwi"], wv["kiwi"])
-        tokens = parse_marked(SENTENCE)[1]
-        assert KeyedDensities.load(place["densvec"]).infer(tokens, position=2) == wv.infer(tokens, position=2)
 
-    @pytest.mark.parametrize("name", ["word2vec", "word2vec-binary", "gensim", "densvec"])
+    @pytest.mark.parametrize("name", ["word2vec", "word2vec-binary", "gensim"])
     @pytest.mark.parametrize("overwrite", [(), ("--overwrite",)])
     def test_never_replaces_what_it_reads(self, name, overwrite, model, tmp_path, capsys):
         own, link = tmp_path / "own.dv", tmp_path / "link.dv"
@@ -63,7 +60,7 @@ class TestExport:
 
     @pytest.mark.parametrize(
         ("name", "file"),
-        [("word2vec", ""), ("densvec", ""), ("tsv", "/metadata.tsv"), ("bsg", "/mu.vectors")],
+        [("word2vec", ""), ("tsv", "/metadata.tsv"), ("bsg", "/mu.vectors")],
     )
     def test_replaces_files_only_when_asked_to(self, name, file, model, tmp_path, capsys):
         place = str(tmp_path / "there")

@@ -10,9 +10,10 @@ import sys
 
 import pytest
 
+from densvec import BayesianSkipGram
 from densvec.cli import main
 from densvec.cli.program import COMMANDS, build_parser
-from densvec.cli.train import LEFT_OUT, MODELS, model_class
+from densvec.cli.train import PARAMETERS
 from tests.cli.cases import SENTENCE, assert_one_sentence, command, densvec_process, environment
 
 
@@ -37,19 +38,14 @@ class TestHelp:
         assert all(f"\n    {name}" in text for name in COMMANDS)
         assert text.endswith("[]\n")
 
-    def test_no_constructor_option_is_forgotten(self):
-        subparsers = next(action for action in build_parser()._actions if action.dest == "command")
-        options = {action.dest for action in subparsers.choices["train"]._actions}
-        for cls in map(model_class, MODELS):
-            assert set(inspect.signature(cls).parameters) - LEFT_OUT <= options
+    @pytest.mark.parametrize("option", PARAMETERS, ids=lambda option: option.settings["dest"])
+    def test_the_defaults_of_training_are_those_of_the_library(self, option):
+        default = inspect.signature(BayesianSkipGram).parameters[option.settings["dest"]].default
+        assert default is None or f"(default: {default}" in option.settings["help"]
 
     def test_help_of_training_is_a_page(self, capsys):
         assert main(["train", "--help"]) == 0
-        page = capsys.readouterr().out
-        assert len(page.splitlines()) < 70
-        assert "--kl-weight" not in page
-        assert main(["train", "--help-all"]) == 0
-        assert "--kl-weight" in capsys.readouterr().out
+        assert len(capsys.readouterr().out.splitlines()) < 75
 
     def test_every_example_parses(self, capsys):
         for name in COMMANDS:

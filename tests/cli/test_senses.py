@@ -51,3 +51,23 @@ def test_the_way_of_a_word_is_drawn(model, tmp_path, capsys):
     assert found["word"] == "kiwi"
     assert found["p_value"] > 0.01  # it has not moved from itself
     assert is_picture(tmp_path / "way.png")
+
+
+def test_an_unknown_word_leaves_the_others_to_be_compared(model, capsys):
+    asked = ["compare", model, model, "--min-count", "5", "--words"]
+    found, unknown = answer(capsys, *asked, "kiwi", "xyzzy")
+    assert found["word"] == "kiwi"
+    assert unknown["word"] == "xyzzy"
+    assert "is not among the" in unknown["error"]
+    assert main([*asked, "kiwi", "xyzzy"]) == 0
+    printed = capsys.readouterr()
+    assert "xyzzy\n  unknown: " in printed.out
+    assert "unknown words left out: xyzzy" in printed.err
+    assert main([*asked, "xyzzy"]) == 1
+
+
+def test_long_work_is_announced(model, corpus, capsys):
+    assert main(["compare", model, model, "--min-count", "5"]) == 0
+    assert "densvec compare: bringing" in capsys.readouterr().err
+    assert main(["senses", model, str(corpus), "kiwi", "--max-occurrences", "20"]) == 0
+    assert "densvec senses: reading" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """``densvec train``: the model that the library trains, also after a stop."""
 
-import io
 import json
 import os
 import signal
@@ -59,20 +58,18 @@ class TestTrain:
         )
         assert BayesianSkipGram.load(path)._corpus == (None, None)  # not the temporary file's path
 
-    def test_one_pass_over_standard_input_suffices_with_a_vocabulary(
-        self, corpus, tmp_path, monkeypatch, capsys
-    ):
-        words = corpus.read_text(encoding="utf-8").split()
-        counts = tmp_path / "counts.txt"
-        counts.write_text("".join(f"{word} {words.count(word)}\n" for word in sorted(set(words))), "utf-8")
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(corpus.open("rb")))
-        path = tmp_path / "model.dv"
-        options = ["--vocabulary", str(counts), *QUICK, "--epochs", "1"]
-        assert main(["train", "-", "-o", str(path), *options]) == 0
-        assert "temporary" not in capsys.readouterr().err
+    def test_any_parameter_of_the_class_can_be_set(self, corpus, tmp_path, capsys):
+        path = str(tmp_path / "model.dv")
+        start = ["train", str(corpus), "-o", path, *QUICK, "-q"]
+        wanted = ["--set", "kl_weight=1", "--set", "residual=False", "--set", 'rates={"contrast": 3}']
+        assert main([*start, *wanted, "--set", "comment=of the toy"]) == 0
         model = BayesianSkipGram.load(path)
-        assert model.loss_history[0].words == len(words)
-        assert model.corpus_total_words == len(words)
+        assert (model.kl_weight, model.residual, model.comment) == (1, False, "of the toy")
+        assert model.rates["contrast"] == 3
+        assert main([*start, "--overwrite", "--set", "kl_wait=1"]) == 1
+        assert "'kl_weight'" in capsys.readouterr().err
+        assert main(["train", "-o", path, "--resume", "--set", "kl_weight=2"]) == 2
+        assert "kl_weight cannot change" in capsys.readouterr().err
 
     @pytest.mark.parametrize(("name", "cls"), [("skipgram", "SkipGram"), ("word2gauss", "Word2Gauss")])
     def test_other_models(self, name, cls, corpus, tmp_path, capsys):
@@ -118,7 +115,7 @@ class TestTrain:
         assert main(["train", str(corpus), *place, "--window", "0"]) == 1
         assert main(["train", str(corpus), *place, "--min-count", "100000"]) == 1
         assert main(["train", str(corpus), *place, "--window", "wide"]) == 2
-        assert main(["train", str(corpus), *place, "--rates", "mean"]) == 2
+        assert main(["train", str(corpus), *place, "--set", "rates"]) == 2
         assert main(["train", *place]) == 2
         error = capsys.readouterr().err
         assert "window=0 is too small" in error
@@ -148,7 +145,7 @@ def interrupted(corpus, path, signal_number, *options):
 class TestInterrupted:
     def test_training_goes_on_as_if_nothing_had_happened(self, corpus, tmp_path, capsys):
         whole, parts = tmp_path / "whole.dv", tmp_path / "parts.dv"
-        options = [*QUICK, "--epochs", "25", "--batch-words", "1000"]
+        options = [*QUICK, "--epochs", "25", "--set", "batch_words=1000"]
         code, error = interrupted(corpus, parts, signal.SIGINT, *options)
         assert code == 130, error
         assert f"To go on: densvec train {corpus} -o {parts} --resume" in error
@@ -161,7 +158,7 @@ class TestInterrupted:
         assert main(["train", "-o", str(parts), "--resume", "--window", "3"]) == 2
         error = capsys.readouterr().err
         assert "--resume goes on with it, --overwrite starts again" in error
-        assert "--window cannot change" in error
+        assert "window cannot change" in error
 
         again = densvec_process("train", corpus, "-o", parts, "--resume")
         assert again.returncode == 0, again.stderr.decode()

@@ -21,8 +21,8 @@ OPTIONS = [
     "0.01",
     "--workers",
     "1",
-    "--batch-words",
-    "500",
+    "--set",
+    "batch_words=500",
     "--epochs",
     "40",
 ]
