@@ -22,7 +22,7 @@ WRITES = {
     "plot": ("plot", "MODEL", "kiwi", "dog", "-o", "out.png"),
     **{
         name: ("export", "MODEL", "--format", name, "--overwrite", "-o", "out")
-        for name in ("word2vec", "word2vec-binary", "gensim", "densvec")
+        for name in ("word2vec", "word2vec-binary", "gensim")
     },
 }
 """Every command that writes a file, and what it writes."""
