@@ -76,10 +76,23 @@ class Means:
         rows = [found[found >= 0] for found in map(self.rows, texts)]
         return self._weighted_means(rows, [weights[found] for found in rows])
 
-    def around(self, occurrences: Sequence[Occurrence], reach: int | None = None) -> Floats:
-        """Return the weighted mean of the words around each occurrence, `reach` words of thinned text or all."""
-        pairs = [(each.word, each.tokens, each.position) for each in occurrences]
-        return self.wv.context_means(pairs, sample=_THINNING, reach=np.inf if reach is None else reach)
+    def around(self, occurrences: Sequence[Occurrence], reach: float | None = None) -> Floats:
+        """Return the weighted mean of the words around each occurrence.
+
+        With `reach`, words count less the further they are from the centre, and nothing from this many on; the
+        distance is the number of words between in thinned text.
+        """
+        rows, weights = [], []
+        for tokens, position in ((each.tokens, each.position) for each in occurrences):
+            sides = [self.rows(side) for side in (reversed(tokens[:position]), tokens[position + 1 :])]
+            sides = [side[side >= 0] for side in sides]
+            rows.append(np.concatenate(sides))
+            weights.append(np.concatenate([self._weights(side, reach) for side in sides]))
+        return self._weighted_means(rows, weights)
+
+    def _weights(self, side: Indices, reach: float | None) -> Floats:
+        keep = self.keep[side]
+        return keep if reach is None else keep * np.maximum(1 - (np.cumsum(keep) - keep) / reach, 0)
 
     def _weighted_means(self, rows: Sequence[Indices], weights: Sequence[Floats]) -> Floats:
         ends = np.cumsum([0, *map(len, rows)])

@@ -25,6 +25,9 @@ __all__ = [
     "word_in_context",
 ]
 
+_REACH = 5.0
+"""Words of thinned text on either side whose average is added to the word."""
+
 _MARKED = re.compile(r"<b>(.*?)</b>", re.DOTALL)
 
 
@@ -121,14 +124,15 @@ def _baselines(means: Means) -> Mapping[str, Method[PairInContext]]:
     def words(pairs: Sequence[PairInContext]) -> tuple[Floats, Floats]:
         sides = ([(p.first.word, p.lemmas[0]) for p in pairs], [(p.second.word, p.lemmas[1]) for p in pairs])
         rows = [np.array([means.row(*forms) for forms in side], dtype=np.intp) for side in sides]
-        first, second = (means.wv.vectors[row] * (row >= 0)[:, None] for row in rows)
+        first, second = (means.units[row] * (row >= 0)[:, None] for row in rows)
         return first, second
 
-    def contexts(pairs: Sequence[PairInContext]) -> tuple[Floats, Floats]:
-        return means.around([pair.first for pair in pairs]), means.around([pair.second for pair in pairs])
+    def contexts(pairs: Sequence[PairInContext], reach: float | None = None) -> tuple[Floats, Floats]:
+        first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+        return means.around(first, reach), means.around(second, reach)
 
     def both(pairs: Sequence[PairInContext]) -> Floats:
-        (a, b), (x, y) = words(pairs), contexts(pairs)
+        (a, b), (x, y) = words(pairs), contexts(pairs, _REACH)
         known = (np.abs(a).sum(axis=1) > 0) & (np.abs(b).sum(axis=1) > 0)
         return np.where(known, cosines(a + x, b + y), np.nan)
 

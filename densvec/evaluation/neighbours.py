@@ -53,17 +53,18 @@ def _among_all(means: Means, scores_of: Callable[[Indices], Floats]) -> Method[P
     def answers(items: Sequence[Partners]) -> list[Any]:
         found: list[Any] = [None] * len(items)
         words, partners, known = means.pairs(items)
-        for start in range(0, len(known), _TOGETHER):
-            part = slice(start, start + _TOGETHER)
-            scores = np.array(scores_of(words[part]))
-            here = np.arange(len(scores))
-            scores[here, words[part]] = -np.inf
-            ranks = 1 + (scores > scores[here, partners[part]][:, None]).sum(axis=1)
+        distinct, which = np.unique(words, return_inverse=True)
+        for start in range(0, len(distinct), _TOGETHER):
+            part = distinct[start : start + _TOGETHER]
+            scores = np.array(scores_of(part))
+            scores[np.arange(len(part)), part] = -np.inf
             nearest = np.argpartition(-scores, min(_NEAREST, scores.shape[1] - 1), axis=1)[:, :_NEAREST]
-            rare = (means.counts[nearest] < _RARE).mean(axis=1)
-            middling = (means.counts[words[part]] >= low) & (means.counts[words[part]] <= high)
-            for place, rank, share in zip(known[part], ranks, np.where(middling, rare, np.nan), strict=True):
-                found[place] = int(rank), float(share)
+            middling = (means.counts[part] >= low) & (means.counts[part] <= high)
+            rare = np.where(middling, (means.counts[nearest] < _RARE).mean(axis=1), np.nan)
+            here = np.flatnonzero((which >= start) & (which < start + len(part)))
+            for place, row, partner in zip(known[here], which[here] - start, partners[here], strict=True):
+                rank = 1 + int((scores[row] > scores[row, partner]).sum())
+                found[place] = rank, float(rare[row])
         return found
 
     return answers

@@ -19,7 +19,7 @@ from densvec.text.concordance import Occurrence
 
 __all__ = ["AmbiguousWord", "read_sense_induction", "sense_induction"]
 
-_REACH = 5
+_REACH = 5.0
 """Words of thinned text on either side that the averages look at."""
 
 
