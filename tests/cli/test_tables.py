@@ -35,6 +35,9 @@ def test_rows_are_written(command, model, tmp_path, capsys):
 def test_the_other_commands(model, corpus, tmp_path, capsys):
     index, path = str(tmp_path / "index"), tmp_path / "answers.tsv"
     assert main(["index", model, str(corpus), "-o", index, "--words", "kiwi", "-q"]) == 0
+    pairs = tmp_path / "eval" / "word-sim" / "EN-MC-30.txt"
+    pairs.parent.mkdir(parents=True)
+    pairs.write_text("owl kakapo 9\nowl apple 2\nkakapo apple 1\n")
     for asked, names in [
         (["entails", model, "kakapo", "bird"], "a b related"),
         (["where", model, index, SENTENCE, "-n", "4"], "sentence score occurrence"),
@@ -43,7 +46,10 @@ def test_the_other_commands(model, corpus, tmp_path, capsys):
             "word sense share nearest example",
         ),
         (["compare", model, model, "--min-count", "5", "-n", "2"], "word shift score p_value"),
-        (["evaluate", model, "--corpus", str(corpus), "--resamples", "0"], "figure value low high"),
+        (
+            ["evaluate", model, str(tmp_path / "eval"), "--resamples", "0"],
+            "task benchmark measure method value",
+        ),
     ]:
         assert main([*asked, "-o", str(path)]) == 0
         assert path.read_text(encoding="utf-8").startswith(names.replace(" ", "\t"))
