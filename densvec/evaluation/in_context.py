@@ -128,7 +128,7 @@ def _baselines(means: Means) -> Mapping[str, Method[PairInContext]]:
         return first, second
 
     def contexts(pairs: Sequence[PairInContext], reach: float | None = None) -> tuple[Floats, Floats]:
-        first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+        first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
         return means.around(first, reach), means.around(second, reach)
 
     def both(pairs: Sequence[PairInContext]) -> Floats:
