@@ -44,11 +44,12 @@ LOWEST ?= $(or $(wildcard $(HOME)/.pyenv/versions/3.11*/bin/python),python3.11)
 test-lowest:  ## run the tests with the lowest versions of all dependencies (LOWEST=python3.11)
 	.ci/test-with constraints-lowest.txt $(LOWEST)
 
-lint: .venv/dev-installed  ## ruff (rules and format), cython-lint and mypy
+lint: .venv/dev-installed  ## ruff (rules and format), cython-lint, mypy, and who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/cython-lint densvec
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 docs: .venv/dev-installed  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,11 +13,13 @@ from scipy.special import ndtr
 from densvec.distances.table import row_blocks
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
-from densvec.keyed import KeyedDensities
 from densvec.questions.lookup import known_log_variances, rows_of
 from densvec.statistics.robust import Expectation
 from densvec.statistics.training_noise import TrainingNoise
 from densvec.types import Floats, Found, Integers
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
@@ -292,7 +294,7 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
         logs_b = np.log(np.exp(logs_b.astype(np.float64)) @ rotation**2)
     logs_b = (logs_b + 2.0 * math.log(scale)).astype(np.float32)
     attributes = {"count": counts.astype(np.int64)}
-    make = KeyedDensities.from_arrays
+    make = type(a).from_arrays
     return _Pair(
         make(names, a[names], log_variances=logs_a, attributes=attributes),
         make(list(names), moved, log_variances=logs_b, attributes=attributes),
