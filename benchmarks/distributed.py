@@ -1,9 +1,8 @@
-"""Training on several ranks of one machine: quality, speed, bytes, and what follows for many machines.
+"""Training on several ranks of one machine: quality, speed and bytes.
 
 ``python -m benchmarks.distributed quality CORPUS --data EVAL [--ranks 1 2 4] [--epochs N]`` trains models of 1, 2 and 4
 ranks, one worker each, and evaluates them. ``... speed CORPUS`` compares one rank, two ranks, and two threads in one
-process, in turns. ``... efficiency CORPUS --exchange-words N`` measures how fast this machine trains and exchanges at
-100 and 300 dimensions, and prints how much of their speed 2 to 64 machines of 16 such cores would keep. ``... link
+process, in turns. ``... link
 CORPUS --megabits 1000`` trains two ranks in network namespaces of their own over a link of that rate (Linux, as root;
 needs ``ip`` and ``tc``), beside the same two ranks over loopback. Ranks are started by torchrun.
 """
@@ -17,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 #: Figures of `evaluate_all`: benchmark, measure and method.
@@ -30,10 +28,6 @@ FIGURES = (
     ("bless_direction", "accuracy", "wv.direction"),
 )
 TASKS = ("word similarity", "candidates", "direction of entailment")
-
-#: Cores of each machine in the table of efficiency.
-CORES = 16
-
 
 LAUNCHER = [sys.executable, "-m", "torch.distributed.run"]
 
@@ -246,87 +240,12 @@ def link(args) -> None:
         )
 
 
-def exchanged(words, size, hidden, first_band, every):
-    """Return how many numbers of rows, and of weights and their second moments, are exchanged in a round."""
-    from densvec.distributed.bands import slices
-
-    rows = sum(stop - start for start, stop in slices(words, 0, first_band))
-    # mean, log-variance and how far the mean was drawn; in one of some rounds embedding and square
-    return rows * (size + 2 + (size + 1) / every), 2 * (3 * size * hidden + size + hidden + 1)
-
-
-def efficiency(args) -> None:
-    """Print how much of their speed machines would keep."""
-    from densvec.bsg import default_hidden_size
-    from densvec.distributed.bands import first_band
-    from densvec.distributed.intervals import inputs_every
-
-    interval = args.exchange_words or 1_000_000
-    print(f"{CORES} cores on each machine, {interval:,} words of a machine between exchanges\n")
-    heads = ["words", "dimensions", "Gbit/s", "MB sent per round", *(f"{n} machines" for n in MACHINES)]
-    print("| " + " | ".join(heads) + " |")
-    print("|" + "---|" * len(heads))
-    for size in (100, 300):
-        per_core, copying, combining = measured(args.corpus, size)
-        hidden = default_hidden_size(size)
-        compute = interval / (per_core * CORES)
-        for words in (300_000, 3_000_000):
-            for gigabits in (10, 25):
-                kept = []
-                for machines in MACHINES:
-                    band = first_band(interval, machines)
-                    numbers, weights = exchanged(words, size, hidden, band, inputs_every(interval))
-                    # Rows are sent as two bytes, weights as four; to their owners, and back to all.
-                    sent = (2 * numbers + 4 * weights) * 2 * (machines - 1) / machines
-                    meanwhile = sent * 8 / (gigabits * 1e9) + numbers * combining
-                    kept.append(compute / (max(compute, meanwhile) + numbers * copying / CORES))
-                shown = " | ".join(f"{each:.0%}" for each in kept)
-                print(f"| {words:,} | {size} | {gigabits} | {sent / 1e6:.0f} | {shown} |", flush=True)
-        told = f"{per_core:,.0f} words per second of a core, {copying * 1e9:.1f} ns to take and add a number"
-        print(f"<!-- {size} dimensions: {told}, {combining * 1e9:.1f} ns to combine it -->")
-
-
-MACHINES = (2, 4, 8, 16, 32, 64)
-
-
-def measured(corpus, size):
-    """Return words per second of one core, and the seconds of a core that a number takes.
-
-    To take its change and to add those of the others, while training stands still: with one thread for each core here,
-    in seconds of all of them. And to combine it, meanwhile, which one thread does.
-    """
-    import torch
-
-    from densvec.distributed.combine import adasum
-    from densvec.distributed.rows import rows_of
-
-    told = train(corpus, 1, "-", workers=1, vector_size=size, epochs=1)
-    torch.set_num_threads(1)
-    count = 20_000
-    table = torch.rand(count, size)
-    cores = len(os.sched_getaffinity(0))
-    rows = rows_of([(table, adasum)], table.device, threads=ThreadPoolExecutor(cores))
-    copying, combining = [], []
-    for _ in range(9):
-        table += 0.1
-        started = time.perf_counter()
-        change = rows.changed([(0, count)])
-        rows.add([(0, count)], change, change)
-        copying.append((time.perf_counter() - started) * cores)
-        started = time.thread_time()
-        rows.combined(change.view(2, count // 2, -1))
-        combining.append(time.thread_time() - started)
-    return told["words_per_second_of_a_core"], *(
-        sorted(times)[4] / table.numel() for times in (copying, combining)
-    )
-
-
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("quality", "speed", "efficiency", "link", "rank"))
+    parser.add_argument("what", choices=("quality", "speed", "link", "rank"))
     parser.add_argument("corpus")
     parser.add_argument("--data", help="the benchmarks, as `densvec evaluate` takes them")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
@@ -341,9 +260,7 @@ def main() -> None:
     parser.add_argument("--megabits", type=int, default=1000, help="per second, of the link")
     parser.add_argument("--out", help="where to keep the models")
     args = parser.parse_args()
-    {"quality": quality, "speed": speed, "efficiency": efficiency, "link": link, "rank": be_rank}[args.what](
-        args
-    )
+    {"quality": quality, "speed": speed, "link": link, "rank": be_rank}[args.what](args)
 
 
 if __name__ == "__main__":

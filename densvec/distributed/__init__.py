@@ -30,8 +30,7 @@ def init(*, exchange_words: int | None = None, timeout: float | None = None) -> 
     Parameters
     ----------
     exchange_words : int, optional
-        Words that each rank trains between two exchanges; unless set, 100,000 with two ranks, or 400,000 with so much
-        text that there are a hundred exchanges, 6,250 with four and 5,000 with five or more, for each of its workers.
+        Words that each rank trains between two exchanges; unless set, 50,000 for each of its workers.
     timeout : float, optional
         Seconds after which a rank that makes no progress is given up, 600 unless set. It must be set before the ranks
         have met.

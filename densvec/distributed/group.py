@@ -28,7 +28,7 @@ class Settings:
 
     timeout: float = 600.0
     exchange_words: int | None = (
-        None  # None: so many for each of a rank's workers, see `densvec.distributed.training`
+        None  # None: so many for each of a rank's workers, see `densvec.distributed.loop`
     )
 
 
@@ -108,7 +108,6 @@ class Group:
         self.seconds_waited = 0.0  # in which training was paused for them
         self._processes = processes  # over gloo: tensors of the CPU
         self._reserve = reserve  # connections that nothing has failed on
-        self._device_processes: Any = None  # over NCCL: tensors of the GPU that this rank trains on
 
     @classmethod
     def alone(cls) -> Group:
@@ -119,25 +118,6 @@ class Group:
     def is_main(self) -> bool:
         """Whether this is rank 0, which reports and saves."""
         return self.rank == 0
-
-    def wire(self, device: Any) -> Any:
-        """Return the device that tensors must be on to be exchanged, for a rank that trains on a device.
-
-        Ranks that all train on a GPU of their own exchange between these, by NCCL; otherwise tensors pass through the
-        memory of the CPU.
-        """
-        import torch
-        import torch.distributed as dist
-
-        if all(self.gather(device.type == "cuda" and dist.is_nccl_available())):
-            if self._device_processes is None:
-                timeout = timedelta(seconds=settings.timeout)
-                self._device_processes = dist.new_group(backend="nccl", timeout=timeout)
-            return device
-        return torch.device("cpu")
-
-    def _over(self, tensor: Tensor) -> Any:
-        return self._processes if tensor.device.type == "cpu" else self._device_processes
 
     def name_missing(self) -> None:
         """Raise RankError that names the ranks which are not here, after a failure that does not; return if all are."""
@@ -177,20 +157,10 @@ class Group:
         """Return the tensors of all ranks, which have one shape: (ranks, ...)."""
         import torch.distributed as dist
 
-        at_once = tensor.device.type == "cpu" and tensor.nbytes * self.size <= MOST_AT_ONCE
-        if at_once and self.size > 2:
+        if tensor.nbytes * self.size <= MOST_AT_ONCE:
             return self.exchange(tensor.expand(self.size, *tensor.shape).contiguous())
         gathered = tensor.new_empty(self.size, *tensor.shape)
-        gathered[self.rank] = tensor
-        if not tensor.numel():
-            return gathered
-        if at_once and self.size == 2:  # to the other, and not to itself
-            other = 1 - self.rank
-            counts = [tensor.numel() * (rank == other) for rank in range(2)]
-            received, sent = gathered[other].view(-1), gathered[self.rank].view(-1)
-            dist.all_to_all_single(received, sent, counts, counts, group=self._processes)
-        else:
-            dist.all_gather(list(gathered), tensor.contiguous(), group=self._over(tensor))
+        dist.all_gather(list(gathered), tensor.contiguous(), group=self._processes)
         self._count(tensor, self.size - 1)
         return gathered
 
@@ -201,7 +171,7 @@ class Group:
 
         received = torch.empty_like(sent)
         if sent.numel():
-            dist.all_to_all_single(received, sent, group=self._over(sent))
+            dist.all_to_all_single(received, sent, group=self._processes)
             self._count(sent[0], self.size - 1)
         return received
 
@@ -223,7 +193,7 @@ class Group:
         import torch.distributed as dist
 
         if tensor.numel():
-            dist.broadcast(tensor, 0, group=self._over(tensor))
+            dist.broadcast(tensor, 0, group=self._processes)
 
     def broadcast_bytes(self, data: bytes | None, part: int = 1 << 26) -> bytes:
         """Return the bytes that rank 0 gave."""

@@ -1,84 +1,99 @@
-"""The rows of all tables as ranks exchange them: what a rank has changed, and what all have."""
+"""The rows of all tables as ranks exchange them: which ones in which round, what a rank has changed, what all have.
+
+A table names the rule by which the changes that ranks made to one of its rows become one change:
+
+- ``"adasum"`` (Maleki et al., 2021) makes two independent changes both, and two equal ones once, because each rank has
+  already gone the whole way: a ⊕ b = (1 − a·b / 2‖a‖²) a + (1 − a·b / 2‖b‖²) b, in pairs, in a tree over the ranks.
+- ``"one_after_another"`` is for rows of which it is known how far each rank drew them. A row that is drawn by steps of
+  some shares of its way goes 1 − exp(−t) of it, with t the sum of the shares. Ranks that draw it by t₁, t₂ … one after
+  another take it 1 − exp(−Σ t_r) of the way, so the sum of changes that each made alone is scaled by
+  (1 − exp(−Σ t_r)) / Σ (1 − exp(−t_r)): small changes are added up, those that went the whole way are averaged.
+- ``"mean"`` averages each number over the ranks that changed it, and so keeps it within its bounds.
+- ``"sum"`` is for what adds up, such as sums of squares.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from densvec.distributed.combine import adasum, mean_of_changed, one_after_another, total
 from densvec.native import _changes
 
-__all__ = ["NativeRows", "Parts", "Rows", "Rule", "rows_of"]
-
-#: Makes one change of those of all ranks: (ranks, rows, columns) to (rows, columns).
-Rule: TypeAlias = Callable[[Tensor], Tensor]
+__all__ = ["FIRST_BAND", "Parts", "Rows", "slices"]
 
 #: Slices of rows, (start, stop).
 Parts: TypeAlias = Sequence[tuple[int, int]]
 
-#: The names of the rules in native code.
-NATIVE_RULES: dict[Rule, str] = {adasum: "adasum", mean_of_changed: "mean", total: "sum"}
-
+#: Rows that are exchanged in every round: the words that make up most of any text.
+FIRST_BAND = 1024
 
 #: Rows of a table that a thread copies at a time.
 AT_ONCE = 1024
 
 
-def rows_of(
-    tables: Sequence[tuple[Tensor, Rule]],
-    wire: torch.device,
-    travelled: Tensor | None = None,
-    threads: Executor | None = None,
-) -> Rows:
-    """Return the rows of tables, in native code where it can, which copies them in threads."""
-    native = all(
-        table.device.type == "cpu"
-        and table.dtype == torch.float32
-        and _has_whole_rows(table)
-        and rule in NATIVE_RULES
-        for table, rule in tables
-    )
-    if native and wire.type == "cpu":
-        return NativeRows(tables, wire, travelled, threads)
-    return Rows(tables, wire, travelled)
+def slices(rows: int, number: int, first: int = FIRST_BAND) -> list[tuple[int, int]]:
+    """Return the rows of a round as slices (start, stop), in order.
+
+    Words are numbered by frequency, and row r changes about in proportion to 1/r (Zipf). So the first rows are
+    exchanged in every round, and of every further band, each twice as long as the one before and changing half as
+    often, one part in turn: a round costs the same for each band, and grows with the logarithm of the vocabulary.
+
+    Examples
+    --------
+    >>> [slices(70, number, first=10) for number in (0, 1)]
+    [[(0, 10), (10, 20), (20, 30), (40, 48)], [(0, 10), (10, 20), (30, 40), (48, 56)]]
+    """
+    chosen = [(0, min(first, rows))]
+    start, turns = first, 1
+    while start < rows:
+        stop = min(2 * start, rows)
+        part = -(-(stop - start) // turns)
+        begin = start + number % turns * part
+        if begin < stop:
+            chosen.append((begin, min(begin + part, stop)))
+        start, turns = stop, 2 * turns
+    return chosen
 
 
 class Rows:
-    """Tables with a row for each word, by PyTorch.
+    """Tables in single precision with a row for each word, of which every rank trains its own copy.
 
-    Every rank trains its own copy. ``base`` is what all ranks agree on; what a rank has added to it since is its
-    change. A *message* has a row for each row that is exchanged, and in it the columns of all tables side by side.
-    Single precision is sent as bfloat16, to 3 parts in 1,000: what rounding leaves stays in the table, and is sent
-    with the next change.
+    What all ranks agree on is kept beside each table; what a rank has added to it since is its change. A *message* has
+    a row for each row that is exchanged, and in it the columns of all tables side by side, as bfloat16, to 3 parts in
+    1,000: what rounding leaves stays in the table, and is sent with the next change.
 
     Parameters
     ----------
-    tables : sequence of (Tensor, Rule)
-        The tables, live, with what combines changes of ranks to some of their rows. Rows may lie further apart
-        than they are long.
-    wire : device
-        Where messages are.
+    tables : sequence of (Tensor, str)
+        The tables, live, on any device, with the rule for their changes. Rows may lie further apart than they are long.
     travelled : Tensor, optional
-        How far the rows of the first table were drawn, live: its changes are combined by that, and not by its rule.
-        It is the last column of messages, and begins anew with each of them.
+        How far the rows of the first table were drawn, live: its changes are combined one after another, whatever its
+        rule. It is the last column of messages, and begins anew with each of them.
+    threads : Executor, optional
+        Training waits while changes are taken and added; these copy together.
     """
 
     def __init__(
-        self, tables: Sequence[tuple[Tensor, Rule]], wire: torch.device, travelled: Tensor | None = None
+        self,
+        tables: Sequence[tuple[Tensor, str]],
+        travelled: Tensor | None = None,
+        threads: Executor | None = None,
     ) -> None:
         self._tables = [table.view(len(table), -1) for table, _ in tables]
+        self._agreed = [np.array(table.cpu().numpy(), order="C") for table in self._tables]
         self._rules = [rule for _, rule in tables]
-        self._bases = [table.clone(memory_format=torch.contiguous_format) for table in self._tables]
-        self._widths = [table.shape[1] for table in self._tables]
+        if travelled is not None:
+            self._rules[0] = "one_after_another"
         self._travelled = travelled
-        self._wire = wire
-        self._sent = torch.bfloat16 if tables[0][0].dtype == torch.float32 else tables[0][0].dtype
+        self._each = map if threads is None else threads.map
+        widths = [table.shape[1] for table in self._tables]
+        self._columns = [sum(widths[:i]) for i in range(len(widths))]
+        self._width = sum(widths) + (travelled is not None)
 
     def __len__(self) -> int:
         return len(self._tables[0])
@@ -86,107 +101,21 @@ class Rows:
     def changed(self, parts: Parts, multiple: int = 1) -> Tensor:
         """Return what has changed in some rows since ranks agreed, and zeros up to a multiple of a number of rows."""
         n = sum(j - i for i, j in parts)
-        width = sum(self._widths) + (self._travelled is not None)
-        message = torch.empty(n + -n % multiple, width, dtype=self._sent, device=self._wire)
-        message[n:] = 0
-        self._take(parts, message)
-        if self._travelled is not None:
-            for (i, j), into in _cut(message[:, -1], parts):
-                into.copy_(self._travelled[i:j])
-                self._travelled[i:j] = 0
-        return message
-
-    def _take(self, parts: Parts, message: Tensor) -> None:
-        for table, base, columns in zip(self._tables, self._bases, self._columns(message), strict=True):
-            for (i, j), into in _cut(columns, parts):
-                into.copy_(table[i:j] - base[i:j])
-
-    def combined(self, changes: Tensor) -> Tensor:
-        """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
-        message = torch.empty_like(changes[0])
-        message[:, sum(self._widths) :] = 0  # nobody needs to know how far all went
-        dtype = self._tables[0].dtype
-        rules = list(self._rules)
-        if self._travelled is not None:
-            rules[0] = partial(one_after_another, travelled=changes[..., -1].to(dtype))
-        for rule, into, of_all in zip(rules, self._columns(message), self._columns(changes), strict=True):
-            into.copy_(rule(of_all.to(dtype)))
-        return message
-
-    def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
-        """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
-        for table, base, new, old in zip(
-            self._tables, self._bases, self._columns(change), self._columns(own), strict=True
-        ):
-            for ((i, j), of_all), (_, of_self) in zip(_cut(new, parts), _cut(old, parts), strict=True):
-                moved = of_all.to(table)
-                base[i:j] += moved
-                table[i:j] += moved - of_self.to(table)
-
-    def settle(self, parts: Parts, change: Tensor) -> None:
-        """Move on what ranks agree on, and make the tables equal to it."""
-        for table, base, new in zip(self._tables, self._bases, self._columns(change), strict=True):
-            for (i, j), of_all in _cut(new, parts):
-                base[i:j] += of_all.to(table)
-                table[i:j] = base[i:j]
-
-    def rebase(self) -> None:
-        """Take the tables as they are for what ranks agree on."""
-        for table, base in zip(self._tables, self._bases, strict=True):
-            base.copy_(table)
-        if self._travelled is not None:
-            self._travelled.zero_()
-
-    def _columns(self, message: Tensor) -> tuple[Tensor, ...]:
-        """Return the columns of each table."""
-        return torch.split(message[..., : sum(self._widths)], self._widths, -1)
-
-
-class NativeRows(Rows):
-    """The same in one pass each, for tables of the CPU in single precision.
-
-    Training waits while changes are taken and added, so several threads may copy meanwhile.
-    """
-
-    def __init__(
-        self,
-        tables: Sequence[tuple[Tensor, Rule]],
-        wire: torch.device,
-        travelled: Tensor | None = None,
-        threads: Executor | None = None,
-    ) -> None:
-        super().__init__(tables, wire, travelled)
-        self._threads = threads
-
-    def _arrays(self) -> Iterator[tuple[Any, Any, int]]:
-        """Yield the tables, with what ranks agree on and their first columns in messages."""
-        column = 0
-        for table, base, width in zip(self._tables, self._bases, self._widths, strict=True):
-            yield table.numpy(), base.numpy(), column
-            column += width
-
-    def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
-        """Do something with some rows of each table and of messages at a time, in all threads."""
-        halves = [_halves(message) for message in messages]
-        jobs = [
-            (table[i:j], base[i:j], *(half[row : row + j - i] for half in halves), column)
-            for table, base, column in self._arrays()
-            for row, i, j in _at_once(parts)
-        ]
-        each = map if self._threads is None else self._threads.map
-        list(each(lambda job: act(*job), jobs))
-
-    def _take(self, parts: Parts, message: Tensor) -> None:
+        message = torch.zeros(n + -n % multiple, self._width, dtype=torch.bfloat16)
         self._copy(_changes.take, parts, message)
+        if self._travelled is not None:
+            row = 0
+            for i, j in parts:
+                message[row : row + j - i, -1] = self._travelled[i:j]
+                self._travelled[i:j] = 0
+                row += j - i
+        return message
 
     def combined(self, changes: Tensor) -> Tensor:
         """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
-        message = torch.empty_like(changes[0])
-        message[:, sum(self._widths) :] = 0  # nobody needs to know how far all went
-        for rule, width, (_, _, column) in zip(self._rules, self._widths, self._arrays(), strict=True):
-            by_travel = self._travelled is not None and column == 0
-            name = "one_after_another" if by_travel else NATIVE_RULES[rule]
-            _changes.combine(_halves(changes), _halves(message), column, width, name)
+        message = torch.zeros_like(changes[0])
+        for agreed, column, rule in zip(self._agreed, self._columns, self._rules, strict=True):
+            _changes.combine(_halves(changes), _halves(message), column, agreed.shape[1], rule)
         return message
 
     def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
@@ -197,11 +126,28 @@ class NativeRows(Rows):
         """Move on what ranks agree on, and make the tables equal to it."""
         self._copy(_changes.settle, parts, change)
 
+    def rebase(self) -> None:
+        """Take the tables as they are for what ranks agree on."""
+        for table, agreed in zip(self._tables, self._agreed, strict=True):
+            agreed[:] = table.cpu().numpy()
+        if self._travelled is not None:
+            self._travelled.zero_()
 
-def _has_whole_rows(table: Tensor) -> bool:
-    """Return whether the numbers of each row lie together."""
-    flat = table.view(len(table), -1)
-    return flat.shape[1] == 1 or flat.stride(1) == 1
+    def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
+        """Do something with some rows of each table and of messages at a time, in all threads."""
+        halves = [_halves(message) for message in messages]
+
+        def copy(job: tuple[int, int, int, int]) -> None:
+            number, row, i, j = job
+            part = self._tables[number][i:j]
+            here = part.cpu()  # itself, or a copy from its device
+            of_messages = (half[row : row + j - i] for half in halves)
+            act(here.numpy(), self._agreed[number][i:j], *of_messages, self._columns[number])
+            if here.data_ptr() != part.data_ptr():
+                part.copy_(here)
+
+        jobs = ((number, *rows) for number in range(len(self._tables)) for rows in _at_once(parts))
+        list(self._each(copy, jobs))
 
 
 def _halves(message: Tensor) -> Any:
@@ -217,11 +163,3 @@ def _at_once(parts: Parts) -> Iterator[tuple[int, int, int]]:
             j = min(i + AT_ONCE, stop)
             yield row, i, j
             row += j - i
-
-
-def _cut(message: Any, parts: Parts) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Yield each part with its rows of a message."""
-    row = 0
-    for i, j in parts:
-        yield (i, j), message[row : row + j - i]
-        row += j - i

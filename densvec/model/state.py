@@ -324,7 +324,7 @@ class ModelState(SharedParameters, Lifecycle):
         """Pause for something that a signal may interrupt."""
         with self._standstill():
             if self._loop is not None:
-                self._loop.backend.agree()
+                self._loop.agree()
                 self._settle(self._loop)
             with signals.undeferred():
                 yield

@@ -15,9 +15,9 @@ from densvec.distributed.group import Group
 from densvec.files.schema import LARGEST
 from densvec.model.state import CorpusFile, ModelState, Sentences, alone
 from densvec.model.vocabulary import check_sources
+from densvec.text._text import TextReader
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
-from densvec.text.pieces import Piece
 from densvec.text.thinning import keep_probabilities, noise_weights
 from densvec.training import signals
 from densvec.training.alignment import lay_apart
@@ -224,19 +224,18 @@ class Training(ModelState):
 
     def _train(self, run: Run, callbacks: tuple[Any, ...], report_delay: float) -> None:
         """Train what is left of a run. Signals are deferred: only callbacks, and the loop, let them interrupt."""
-        run.check_not_lost()
+        run.check_exact()
         self._own_arrays()
         ranks = self._ranks()
         open_feed, backend = self._feeds(), self._make_backend()
-        several = ranks is not None or run.shared is not None
+        bound = LOSS_BOUND * self._loss_scale()
+        several = ranks is not None or run.position.pieces is not None
         if several:
-            from densvec.distributed.training import share
+            from densvec.distributed.loop import RankLoop
 
-            together = share(self, ranks or Group.alone(), run, backend, open_feed)
-            backend, open_feed = together, together.open_feed
-        loop = Loop(
-            run, backend, open_feed, workers=self._threads, loss_bound=LOSS_BOUND * self._loss_scale()
-        )
+            loop: Loop = RankLoop(self, ranks or Group.alone(), run, backend, open_feed, loss_bound=bound)
+        else:
+            loop = Loop(run, backend, open_feed, workers=self._threads, loss_bound=bound)
         last_good = LastGood(
             {**self._arrays(), **{STATE + name: a for name, a in backend.state().items()}}, run
         )
@@ -244,7 +243,7 @@ class Training(ModelState):
         watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
 
         def on_chunk(tally: Tally, seconds: float) -> None:
-            progress.chunk(backend.overall(tally), seconds)
+            progress.chunk(tally, seconds)
             if not several and last_good.due():
                 with self._standstill():
                     last_good.take(self._arrays())
@@ -271,7 +270,6 @@ class Training(ModelState):
                     self._call(callbacks, "on_epoch_end")
                 self._call(callbacks, "on_train_end")
         except BaseException as error:
-            backend.give_up(error)
             if not isinstance(error, UnstableTrainingError):
                 raise
             diverged = True
@@ -329,20 +327,18 @@ class Training(ModelState):
         def open_feed(
             epoch: int,
             start: int,
-            part: Piece | None = None,
-            piece: int | None = None,
+            reader: TextReader | None = None,
             chunk_words: int | None = None,
         ) -> Feed:
             return Feed(
-                sentences if part is None else None,
-                corpus_file if part is None else part.path,
+                sentences,
+                corpus_file,
                 index=index,
                 sampler=sampler,
                 epoch=epoch,
                 chunk_words=chunk_words or self.batch_words,
                 start=start,
-                part=part,
-                piece=piece,
+                reader=reader,
             )
 
         return open_feed

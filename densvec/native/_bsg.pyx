@@ -343,11 +343,8 @@ cdef class Kernel:
         return tables
 
     def step(self, chunk, *, double mean, double log_variance, double contrast, double coverage,
-             double embedding, double encoder, int worker=0, int ranks=1):
-        """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres.
-
-        The encoder's steps of so many ranks are added up.
-        """
+             double embedding, double encoder, int worker=0):
+        """Train on a chunk at these rates; return the sums of hinge and KL, and the number of centres."""
         mean, log_variance, contrast = checked_rate(mean), checked_rate(log_variance), checked_rate(contrast)
         coverage, embedding, encoder = checked_rate(coverage), checked_rate(embedding), checked_rate(encoder)
         cdef double prior = 0 if self.bound.residual else mean  # move_centre moves the mean of a residual one
@@ -356,7 +353,7 @@ cdef class Kernel:
             contrast=Descent(mean, mean, contrast, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
             prior=Descent(prior, prior, log_variance, LONGEST_STEP, PRIOR_LOW, PRIOR_HIGH),
         )
-        return self._run(chunk, &self.bound.tables, rates, worker, False, ranks)
+        return self._run(chunk, &self.bound.tables, rates, worker, False)
 
     def gradients(self, chunk, dict into):
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
@@ -376,7 +373,7 @@ cdef class Kernel:
         memset(&none, 0, sizeof(Rates))
         return self._run(chunk, &self.bound.tables, none, worker, True)
 
-    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures, int ranks=1):
+    cdef tuple _run(self, chunk, Tables* into, Rates rates, int worker, bint measures):
         cdef Step step = self.bound
         if not 0 <= worker < len(self.workspaces):
             raise IndexError(f"worker {worker} of {len(self.workspaces)}")
@@ -392,7 +389,7 @@ cdef class Kernel:
         step.scratch = workspace.reserve(&step, <int> halo, step.windows.most_targets + 1 + LANES)
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
-        step.at_once = ranks * len(self.workspaces)
+        step.at_once = len(self.workspaces)
         if not step.trains:
             step.optimiser.travelled = NULL
         if measures or not step.trains:  # what is only looked at is not rounded

@@ -123,7 +123,7 @@ cdef struct Step:                # everything that a step needs
     size_t embeds                # E in whole vectors
     size_t outputs               # D + spread in whole vectors: the row of the heads
     int lengths[WEIGHTS]
-    int at_once                  # steps of the encoder that workers and ranks take, each on chunks of its own
+    int at_once                  # steps of the encoder that workers take, each on chunks of its own
     bint residual                # whether a posterior is its prior, shifted by the encoder
     int window                   # words on either side; this and the next three: `densvec.reading.Reading`
     double nearness              # how much more near words count in the encoder's sum

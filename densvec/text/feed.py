@@ -14,7 +14,6 @@ from densvec._corpus import Block, Chunk, Sampler
 from densvec.text._sentences import SentenceReader
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextBlock, TextReader
 from densvec.text._words import WordIndex
-from densvec.text.pieces import Piece, chunk_number
 from densvec.text.source import check_corpus, file_reader, log_replaced, text_reader
 from densvec.types import CorpusFile
 
@@ -85,10 +84,8 @@ class Feed(Chunks):
         What to do with bytes of the file that are not UTF-8.
     prefetch : int
         Blocks that a thread reads ahead.
-    part : Piece, optional
-        Read only this piece of `corpus_file`.
-    piece : int, optional
-        Number of the piece, if this is not the whole corpus: chunks are numbered accordingly.
+    reader : TextReader, optional
+        Read this part of the corpus instead of all of it.
 
     Examples
     --------
@@ -112,21 +109,17 @@ class Feed(Chunks):
         start: int = 0,
         errors: str = "replace",
         prefetch: int = 8,
-        part: Piece | None = None,
-        piece: int | None = None,
+        reader: TextReader | None = None,
     ) -> None:
         check_corpus(sentences, corpus_file)
         if chunk_words < 1:
             raise ValueError(f"chunk_words must be at least 1, not {chunk_words}")
-        if part is not None:
-            reader: TextReader | None = part.reader(errors=errors, max_sentence_length=max_sentence_length)
-        elif corpus_file is not None:
+        if reader is None and corpus_file is not None:
             reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
-        else:
+        elif reader is None:
             reader = text_reader(sentences, max_sentence_length)
         self.sampler = sampler
         self.epoch = epoch
-        self._piece = piece
         self._words = index if isinstance(index, WordIndex) else WordIndex(index)
         self._closed = threading.Event()
         # The thread must not hold the feed itself, which ends it when nobody needs the feed any more.
@@ -145,15 +138,13 @@ class Feed(Chunks):
         """Return the text or the block of the next chunk; None at the end."""
         return self._blocks.take()
 
+    def block(self, taken: Any) -> Block:
+        """Return the block of what `take` returned: its words encoded."""
+        return self._words.encode(taken) if isinstance(taken, TextBlock) else taken
+
     def chunk(self, taken: Any) -> Chunk:
         """Return the chunk of what `take` returned: its words encoded and sampled."""
-        block = self._words.encode(taken) if isinstance(taken, TextBlock) else taken
-        if self._piece is not None:
-            number = chunk_number(self._piece, block.number)
-            block = Block.trusted(
-                block.ids, block.sentences, number, block.words, block.words_before, block.examples
-            )
-        return self.sampler.sample(block, self.epoch)
+        return self.sampler.sample(self.block(taken), self.epoch)
 
     def close(self) -> None:
         """Stop reading; further calls of ``next()`` raise StopIteration."""

@@ -12,7 +12,6 @@ from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
-    from densvec.training.run import Tally
 
 __all__ = ["Backend", "DivergenceError", "StepResult", "UnstableTrainingError"]
 
@@ -59,14 +58,6 @@ class Backend(ABC):
     #: as many. 0 takes each chunk alone.
     batch_words: int = 0
 
-    #: What the learning rate of the encoder's weights is multiplied by, if there is an encoder; it may change between
-    #: two steps.
-    encoder_factor: float = 1.0
-
-    #: How many processes step at once and add up what the encoder's weights change by, which only concurrent backends
-    #: know of: momentum lasts for as much text as that of one process.
-    encoder_ranks: int = 1
-
     def prepare(self, *chunks: Chunk, progress: float = 0.0) -> Any:
         """Return what `step` takes for the chunks that it trains on at once, when so much of the run is done, 0 to 1.
 
@@ -108,30 +99,7 @@ class Backend(ABC):
     def note_travel(self) -> Array | None:
         """Add up from now on how far the means are drawn, and return the sums, live.
 
-        Other processes need them to combine their changes with these: see `densvec.distributed.combine`. None, unless
+        Other processes need them to combine their changes with these: see `densvec.distributed.rows`. None, unless
         overridden: they do without.
         """
         return None
-
-    # What training together with other processes overrides: `densvec.distributed.training`.
-
-    def overall(self, tally: Tally) -> Tally:
-        """Return what has been trained of the epoch by all processes; ``tally`` is this one's."""
-        return tally
-
-    def exchange_is_due(self) -> bool:
-        """Return whether `exchange` is to be called before the next chunk is taken."""
-        return False
-
-    def exchange(self) -> None:  # noqa: B027 - there is nobody to exchange anything with
-        """Exchange with the other processes what was trained, while the workers of this one are paused."""
-
-    def agree(self) -> None:  # noqa: B027 - one process agrees with itself
-        """Make the tables of all processes equal; called while the workers of this one are paused."""
-
-    def finish_epoch(self, tally: Tally) -> Tally:
-        """Return the tally of the epoch, whose chunks are all trained, over all processes."""
-        return tally
-
-    def give_up(self, error: BaseException) -> None:  # noqa: B027 - there is nobody to tell
-        """Tell the other processes that training ends here with an error."""

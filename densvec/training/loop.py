@@ -21,12 +21,12 @@ from densvec.training.prefetch import Prefetched
 from densvec.training.profile import profile
 from densvec.training.run import Run, Tally
 
-__all__ = ["Loop", "thread_limits"]
+__all__ = ["Loop", "OnChunk", "thread_limits"]
 
 logger = logging.getLogger(__name__)
 
-#: Opens the corpus at an epoch, leaving out its first chunks.
-OpenFeed: TypeAlias = Callable[[int, int], Feed]
+#: Opens the corpus at an epoch, leaving out its first chunks; loops of several processes give more arguments.
+OpenFeed: TypeAlias = Callable[..., Feed]
 
 #: Called after each chunk with the tally of the current epoch and the seconds it has taken.
 OnChunk: TypeAlias = Callable[[Tally, float], None]
@@ -73,6 +73,7 @@ class Loop:
         self.forked = False  # whether this is a child process, whose workers stayed in its parent
         self._open_feed = open_feed
         self._workers = workers if backend.concurrent else 1
+        self._batch_words = backend.batch_words
         self._loss_bound = loss_bound
         self._counting = threading.Lock()
         _loops.add(self)
@@ -86,17 +87,27 @@ class Loop:
             return earlier + time.perf_counter() - started
 
         self.gate = Gate()
-        feed = self._open_feed(run.number, run.tally.chunks)
+        feed = self._open(run.number, run.tally.chunks)
         try:
-            self._train(feed, lambda: on_chunk(run.tally, seconds()))
+            self._train(feed, lambda: on_chunk(self.tally(), seconds()))
         finally:
             run.count_seconds(seconds())
-        run.position = run.position._replace(tally=self.backend.finish_epoch(run.tally))
         return run.tally
+
+    def tally(self) -> Tally:
+        """Return what has been trained of the current epoch."""
+        return self.run.tally
+
+    def agree(self) -> None:
+        """Make the position in ``run`` that of the tables, which between two chunks it is; for loops of several."""
 
     def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
-        source = _Unprepared(feed) if self.backend.concurrent else _Prepared(feed, self.backend, self.run)
+        source = (
+            _Unprepared(feed)
+            if self.backend.concurrent
+            else _Prepared(feed, self._prepare, self._batch_words)
+        )
         trained: queue.Queue[bool] = queue.Queue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
         gate = self.gate
@@ -179,19 +190,11 @@ class Loop:
 
     def _take(self, gate: Gate, source: _Source) -> Any:
         """Take what the next chunk is made of; it is this worker's turn."""
-        if self.backend.exchange_is_due():
-            with gate.pause():  # what was taken is trained, nothing else is
-                try:
-                    self.backend.exchange()
-                except BaseException:
-                    gate.stop(wait=False)  # before another worker can come in
-                    raise
         return source.take()
 
     def _train_chunks(self, chunks: Sequence[Chunk], prepared: Any, worker: int) -> None:
         """Train on a chunk, or on several at once, and count them."""
-        run = self.run
-        alpha = run.alpha(chunks[0].words_before, run.tally.examples)
+        alpha = self._alpha(chunks[0])
         measured = next((chunk for chunk in chunks if chunk.number % MEASURED == 0), None)
         at_rest = None
         if measured is not None:
@@ -204,7 +207,29 @@ class Loop:
         profile.batch(sum(chunk.words for chunk in chunks))
         check_loss(result, self._loss_bound)
         with self._counting:
-            run.count(chunks, result, at_rest)
+            self._count(chunks, result, at_rest)
+
+    # What a loop of several processes does otherwise
+
+    def _open(self, epoch: int, start: int) -> Feed:
+        """Open the text of an epoch, leaving out its first chunks."""
+        return self._open_feed(epoch, start)
+
+    def _prepare(self, *chunks: Chunk) -> Any:
+        """Prepare chunks for a backend that is not concurrent, which other threads do ahead."""
+        return self.backend.prepare(*chunks, progress=self._progress(chunks[0]))
+
+    def _progress(self, chunk: Chunk) -> float:
+        """Return how much of the run is done before a chunk that is prepared ahead."""
+        return self.run.progress(chunk.words_before, 0)
+
+    def _alpha(self, chunk: Chunk) -> float:
+        """Return the learning rate of a chunk."""
+        return self.run.alpha(chunk.words_before, self.run.tally.examples)
+
+    def _count(self, chunks: Sequence[Chunk], result: StepResult, at_rest: StepResult | None) -> None:
+        """Count chunks that were trained together; one thread at a time."""
+        self.run.count(chunks, result, at_rest)
 
 
 class _Source(Protocol):
@@ -237,13 +262,9 @@ class _Unprepared:
 class _Prepared:
     """Chunks that another thread prepares ahead."""
 
-    def __init__(self, feed: Feed, backend: Backend, run: Run) -> None:
+    def __init__(self, feed: Feed, prepare: Callable[..., Any], words: int) -> None:
         self._feed = feed
-
-        def prepare(*chunks: Chunk) -> Any:
-            return backend.prepare(*chunks, progress=run.progress(chunks[0].words_before, 0))
-
-        self._prefetched = Prefetched(feed, prepare, backend.batch_words)
+        self._prefetched = Prefetched(feed, prepare, words)
 
     def take(self) -> Any:
         with profile.timed("wait"):

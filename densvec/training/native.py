@@ -148,8 +148,7 @@ class BayesianSkipGramBackend(NativeBackend):
     def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
         """Train on one chunk at learning rate `alpha`; threads pass different worker numbers."""
         rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
-        rates["encoder"] *= self.encoder_factor
-        return self._result(*self._kernel.step(chunk, **rates, worker=worker, ranks=self.encoder_ranks))
+        return self._result(*self._kernel.step(chunk, **rates, worker=worker))
 
     def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
         """Return the loss of a chunk as the tables are, and change nothing."""

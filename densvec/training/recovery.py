@@ -72,7 +72,7 @@ class LastGood:
             return
         for name, copy in self._copies.items():
             arrays[name][...] = copy
-        self._run.position, self._run.shared = self._position, self._shared
+        self._run.position = self._position
 
     def _recent_loss(self) -> float:
         """Return the running loss per centre since the last copy, or since the epoch began; NaN if there is none."""
@@ -88,7 +88,6 @@ class LastGood:
         for name, copy in (self._copies or {}).items():
             copy[...] = arrays[name]
         self._position: Position = self._run.position
-        self._shared = self._run.shared
         self._taken = time.monotonic()
         self._cost = self._taken - started
 

@@ -71,6 +71,10 @@ class Position(NamedTuple):
     epoch: int = 0  # epochs of the run that are complete
     tally: Tally = Tally()  # of the current epoch
     losses: tuple[EpochLoss, ...] = ()  # of all epochs that the model was ever trained
+    pieces: dict[str, Any] | None = (
+        None  # which pieces of the text are trained, if several processes read them
+    )
+    exact: bool = True  # whether the tables are those of this position
 
 
 @dataclass
@@ -89,8 +93,6 @@ class Run:
     first_epoch: int = 0  # epochs that the model was trained before this run
     own: bool = False  # whether it is the model's own epochs, not those of a later call
     position: Position = field(default_factory=Position)
-    shared: dict[str, Any] | None = None  # what several processes have trained, see `densvec.distributed`
-    lost: bool = False  # whether the tables belong to no position, as ranks could not agree on one
 
     @property
     def epoch(self) -> int:
@@ -134,28 +136,26 @@ class Run:
 
     def complete_epoch(self) -> EpochLoss:
         """Move on to the next epoch; return what this one gave."""
-        epoch, tally, losses = self.position
+        epoch, tally, losses = self.position[:3]
         loss, hinge, kl = tally.per_centre()
         speed = tally.words / tally.seconds if tally.seconds else math.inf
         running, _, _ = tally.result.per_centre()
         given = EpochLoss(self.number + 1, loss, hinge, kl, tally.words, speed, tally.seconds, running)
         self.position = Position(epoch + 1, Tally(), (*losses, given))
-        self.shared = None
         return given
 
-    def check_not_lost(self) -> None:
+    def check_exact(self) -> None:
         """Raise RuntimeError if the tables belong to no position, so that nothing can go on from here."""
-        if self.lost:
+        if not self.position.exact:
             raise RuntimeError(
                 "training was cut off before this rank could agree with the others: load the last checkpoint instead"
             )
 
     def header(self) -> dict[str, Any]:
         """Return a JSON document that `from_header` understands; it leaves out the losses."""
-        self.check_not_lost()
-        header = {name: value for name, value in vars(self).items() if name not in {"position", "lost"}}
-        tally = asdict(self.tally) if self.shared is None else self.shared["tally"]
-        return {**header, "epoch": self.epoch, "tally": tally}
+        self.check_exact()
+        header = {name: value for name, value in vars(self).items() if name != "position"}
+        return {**header, "epoch": self.epoch, "tally": asdict(self.tally), "shared": self.position.pieces}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any], losses: Iterable[EpochLoss] = ()) -> Run:
@@ -164,5 +164,5 @@ class Run:
         tally = dict(rest.pop("tally"))
         tally["result"] = StepResult(**tally["result"])
         tally["at_rest"] = StepResult(**tally.get("at_rest", {}))
-        position = Position(rest.pop("epoch"), Tally(**tally), tuple(losses))
+        position = Position(rest.pop("epoch"), Tally(**tally), tuple(losses), rest.pop("shared", None))
         return cls(**rest, position=position)

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-PRELOADED = ["torch.distributed", "densvec", "densvec.distributed.training", "densvec.datasets", __name__]
+PRELOADED = ["torch.distributed", "densvec", "densvec.distributed.loop", "densvec.datasets", __name__]
 
 _context = multiprocessing.get_context("forkserver") if hasattr(os, "fork") else None
 if _context is not None:

@@ -94,18 +94,7 @@ def hang(corpus):
     BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **QUICK)
 
 
-def hang_between_rounds_with_rows(corpus):
-    from densvec import distributed
-    from densvec.distributed import intervals
-
-    intervals.FEW_RANKS, intervals.WORDS_OF_WEIGHTS = 1, 50
-    distributed.init(exchange_words=5000, timeout=3.0)  # a hundred rounds, of which one has rows
-    sleep = Trouble(1, 9, lambda model: time.sleep(20))
-    BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **{**QUICK, "batch_words": 50})
-
-
-@pytest.mark.parametrize("hang", [hang, hang_between_rounds_with_rows])
-def test_a_rank_that_hangs_is_named(corpus, hang):
+def test_a_rank_that_hangs_is_named(corpus):
     (name, text), _ = run_ranks(hang, 2, corpus)
     assert name == "RankError"
     assert "rank 0 has waited in vain for the other ranks" in text

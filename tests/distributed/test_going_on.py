@@ -3,6 +3,7 @@
 import pytest
 
 from densvec import BayesianSkipGram
+from densvec.training.settings import Rates
 from tests.distributed.cases import QUICK, Trouble, everything, fail, interrupt, start
 from tests.distributed.ranks import run_ranks
 
@@ -45,7 +46,7 @@ def stopped(corpus, tmp_path_factory):
     assert all(result == results[0] for result in results)
     assert len(results[0][1]) == 1, "it was to stop in the second epoch"
     run = BayesianSkipGram.load(path)._run
-    assert run.shared is not None
+    assert run.position.pieces is not None
     assert run.tally.words > 0
     return path
 
@@ -55,8 +56,8 @@ def test_what_was_begun_in_small_chunks_is_finished_in_them(corpus, tmp_path):
     results = run_ranks(interrupted, 3, corpus, path, 200, 100)
     assert all(result == results[0] for result in results)
     run = BayesianSkipGram.load(path)._run
-    assert run.shared["chunk_words"] == 200  # and 500 otherwise
-    assert run.shared["ledger"]["begun"]
+    assert run.position.pieces["chunk_words"] == 200  # and 500 otherwise
+    assert run.position.pieces["ledger"]["begun"]
     words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
     for ranks in (1, 2):
         result, *others = run_ranks(go_on, ranks, path)
@@ -66,7 +67,7 @@ def test_what_was_begun_in_small_chunks_is_finished_in_them(corpus, tmp_path):
 
 def test_a_file_that_does_not_say_how_large_chunks_were_can_go_on(corpus, stopped, tmp_path):
     model = BayesianSkipGram.load(stopped)
-    assert model._run.shared.pop("chunk_words") == 500
+    assert model._run.position.pieces.pop("chunk_words") == 500
     model.save(tmp_path / "earlier.dv")
     results = run_ranks(go_on, 2, tmp_path / "earlier.dv")
     words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
@@ -76,27 +77,27 @@ def test_a_file_that_does_not_say_how_large_chunks_were_can_go_on(corpus, stoppe
 @pytest.mark.parametrize("chunk_words", [0, -1, "many", 1.5, 1 << 40])
 def test_chunks_of_an_impossible_size_cannot_be_loaded(stopped, tmp_path, chunk_words):
     model = BayesianSkipGram.load(stopped)
-    model._run.shared["chunk_words"] = chunk_words
+    model._run.position.pieces["chunk_words"] = chunk_words
     with pytest.raises(ValueError, match="could not be loaded: the header's chunk_words is"):
         model.save(tmp_path / "wrong.dv")
 
 
-def factors_of_the_rest(path, saved):
-    """Go on, and save in the middle; return by what this rank multiplied the encoder's rate, by epoch."""
+def rates_of_the_rest(path, saved):
+    """Go on, and save in the middle; return the encoder's rates of this rank, by epoch."""
     start()
     from densvec import distributed
-    from densvec.distributed.training import TogetherBackend
+    from densvec.distributed.loop import RankLoop
 
-    factors, step = {}, TogetherBackend.step
+    rates, count = {}, RankLoop._count
 
-    def watched_step(self, chunk, alpha, worker=0):
-        factors.setdefault(self._run.epoch, set()).add(self._inner.encoder_factor)
-        return step(self, chunk, alpha, worker)
+    def watched(self, chunks, result, at_rest):
+        rates.setdefault(self.run.epoch, set()).add(self.backend.rates.encoder)
+        count(self, chunks, result, at_rest)
 
-    TogetherBackend.step = watched_step
+    RankLoop._count = watched
     model = distributed.load(BayesianSkipGram, path)
     model.train(callbacks=[Trouble(0, 5, lambda model: model.save(saved))])
-    return factors
+    return rates
 
 
 def begin_alone(corpus, path, chunks):
@@ -110,10 +111,13 @@ def begin_alone(corpus, path, chunks):
 
 def test_the_encoder_learns_as_ever_while_rank_0_finishes_an_epoch_alone(corpus, tmp_path):
     begin_alone(corpus, tmp_path / "model.dv", 5)
-    first, second = run_ranks(factors_of_the_rest, 2, tmp_path / "model.dv", tmp_path / "saved.dv")
-    assert (tmp_path / "saved.dv").exists()
-    assert first == {0: {1.0}, 1: {2**0.5}}
-    assert second == {1: {2**0.5}}
+    first, second = run_ranks(rates_of_the_rest, 2, tmp_path / "model.dv", tmp_path / "saved.dv")
+    alone, together = {Rates().encoder}, {2**0.5 * Rates().encoder}
+    assert first == {0: alone, 1: together}
+    assert second == {1: together}
+    saved = BayesianSkipGram.load(tmp_path / "saved.dv")._run
+    assert saved.position.pieces is None  # it can still be finished by one
+    assert saved.tally.chunks >= 10
 
 
 def test_what_one_process_began_several_finish(corpus, tmp_path):
@@ -153,36 +157,41 @@ def test_a_corpus_that_changed_in_the_middle_of_an_epoch_is_noticed(corpus, stop
     model = BayesianSkipGram.load(stopped)
     with pytest.raises(ValueError, match="not the one that training was interrupted on"):
         model.train(corpus_file=copy, resume=True)
+    copy.write_text(corpus.read_text(encoding="utf-8").replace("kiwi", "owls"), encoding="utf-8")
+    model = BayesianSkipGram.load(stopped)
+    with pytest.raises(ValueError, match="with other words"):
+        model.train(corpus_file=copy, resume=True)
 
 
-def trouble_at_once(corpus, path, act):
-    """Stop while rank 0 is alone; it saves what it can."""
+def go_on_into_trouble(path, saved, act):
+    """Stop while rank 0 finishes alone what one process began; it saves what it can."""
     start()
     from densvec import distributed
 
-    model = BayesianSkipGram(**{**QUICK, "epochs": 4})
-    model.build_vocab(corpus_file=corpus)
+    model = distributed.load(BayesianSkipGram, path)
     try:
         model.train(callbacks=[Trouble(0, 3, act)])
     except KeyboardInterrupt:
         if distributed.is_main():
-            model.save(path)
+            model.save(saved)
     return everything(model)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("ranks", [1, 2])
 def test_an_interrupt_while_rank_0_is_alone_loses_nothing(corpus, tmp_path, ranks):
-    path = tmp_path / "begun.dv"
-    first, second = run_ranks(trouble_at_once, 2, corpus, path, interrupt)
+    begun, saved = tmp_path / "begun.dv", tmp_path / "saved.dv"
+    begin_alone(corpus, begun, 5)
+    first, second = run_ranks(go_on_into_trouble, 2, begun, saved, interrupt)
     assert first[0] == second[0]  # the one that waited has what the other had learnt
-    results = run_ranks(go_on, ranks, path)
+    results = run_ranks(go_on, ranks, saved)
     assert all(result == results[0] for result in results)
     words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
-    assert [entry[4] for entry in results[0][1]] == [words] * 4
+    assert [entry[4] for entry in results[0][1]] == [words] * 2
 
 
 def test_an_error_while_rank_0_is_alone_reaches_those_that_wait(corpus, tmp_path):
-    first, second = run_ranks(trouble_at_once, 2, corpus, tmp_path / "none.dv", fail)
+    begin_alone(corpus, tmp_path / "begun.dv", 5)
+    first, second = run_ranks(go_on_into_trouble, 2, tmp_path / "begun.dv", tmp_path / "none.dv", fail)
     assert first == ("OSError", "the disk is gone")
     assert second[0] == "RankError"
     assert "rank 0 failed: OSError: the disk is gone" in second[1]

@@ -1,36 +1,132 @@
-"""What is sent of rows: native code and PyTorch agree, nothing is lost to rounding, ranks end with equal tables."""
+"""Rows as ranks exchange them: in their turn, combined by the rules, and nothing is lost by rounding."""
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from densvec.distributed.combine import adasum, mean_of_changed, one_after_another, total
-from densvec.distributed.rows import NativeRows, Rows, rows_of
+from densvec.distributed.rows import FIRST_BAND, Rows, slices
+from densvec.native import _changes
 
-CPU = torch.device("cpu")
 PARTS = [(0, 5), (9, 30)]
 
+#: What the rounding of messages leaves.
+CLOSE = {"rtol": 2**-7, "atol": 1e-6}
 
-def tables(dtype=torch.float32, seed=1):
-    generator = torch.Generator().manual_seed(seed)
 
-    def numbers(*shape):
-        return torch.randn(*shape, generator=generator, dtype=dtype)
+@given(rows=st.integers(1, 3000), first=st.integers(1, 400))
+def test_every_row_has_its_turn_and_earlier_ones_not_less_often(rows, first):
+    cycle = 1
+    while first * cycle < rows:
+        cycle *= 2
+    times = [0] * rows
+    for number in range(cycle):
+        for start, stop in slices(rows, number, first):
+            assert 0 <= start < stop <= rows
+            for row in range(start, stop):
+                times[row] += 1
+    assert min(times) >= 1
+    assert set(times[:first]) == {cycle}
+    bands = [times[first * 2**i : first * 2 ** (i + 1)] for i in range(cycle.bit_length())]
+    assert all(len(set(band)) <= 1 for band in bands)
 
-    return [
-        (numbers(31, 19), adasum),
-        (numbers(31, 1), mean_of_changed),
-        (numbers(31, 8), adasum),
-        (numbers(31), total),
-    ]
+
+@given(rows=st.integers(1, 10**8), number=st.integers(0, 10**6))
+def test_a_round_grows_with_the_logarithm_of_the_vocabulary(rows, number):
+    exchanged = sum(stop - start for start, stop in slices(rows, number))
+    assert exchanged <= FIRST_BAND * (1 + max(rows / FIRST_BAND, 1).as_integer_ratio()[0].bit_length())
+
+
+# How changes become one
+
+
+def combined(changes, rule, travelled=None):
+    """Combine changes, (ranks, rows, columns), by a rule."""
+    columns = changes if travelled is None else torch.cat([changes, travelled[..., None]], 2)
+    halves = [each.bfloat16().view(torch.int16).numpy().view(np.uint16) for each in (columns, columns[0])]
+    _changes.combine(*halves, 0, changes.shape[2], rule)
+    return torch.from_numpy(halves[1].view(np.int16)).view(torch.bfloat16).float()[:, : changes.shape[2]]
+
+
+@pytest.fixture
+def changes():
+    """Changes of four ranks that rounding leaves as they are."""
+    return torch.randn(4, 6, 5, generator=torch.Generator().manual_seed(1)).bfloat16().float()
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+def test_orthogonal_changes_are_added(ranks):
+    apart = torch.diag(torch.arange(1.0, ranks + 1))[:, None]  # one dimension for each rank
+    torch.testing.assert_close(combined(apart, "adasum"), apart.sum(0))
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_equal_changes_are_made_once(changes, ranks):
+    torch.testing.assert_close(combined(changes[:1].repeat(ranks, 1, 1), "adasum"), changes[0], **CLOSE)
+
+
+@pytest.mark.parametrize("rule", ["adasum", "mean", "sum", "one_after_another"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_a_change_of_one_rank_alone_is_made_whole(changes, ranks, rule):
+    for rank in range(ranks):
+        alone, travelled = torch.zeros(ranks, 6, 5), torch.zeros(ranks, 6)
+        alone[rank], travelled[rank] = changes[0], 0.7
+        torch.testing.assert_close(combined(alone, rule, travelled), changes[0], **CLOSE)
+
+
+def test_two_ranks_may_change_places_and_units(changes):
+    pair = changes[:2]
+    torch.testing.assert_close(combined(pair, "adasum"), combined(pair.flip(0), "adasum"))
+    torch.testing.assert_close(combined(4 * pair, "adasum"), 4 * combined(pair, "adasum"))
+
+
+def test_two_changes_never_come_to_more_than_both_together(changes):
+    for a, b in ((0, 1), (1, 2), (2, 3)):
+        pair = changes[[a, b]]
+        together = pair.norm(dim=-1).sum(0)
+        assert (combined(pair, "adasum").norm(dim=-1) <= together * (1 + 2**-7)).all()
+
+
+def test_single_numbers_are_averaged_over_those_who_changed_them():
+    changes = torch.tensor([[[1.0, 0.0, 3.0]], [[2.0, 5.0, 0.0]]])
+    assert combined(changes, "mean").tolist() == [[1.5, 5.0, 3.0]]
+    assert combined(changes, "sum").tolist() == [[3.0, 5.0, 3.0]]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 8])
+@pytest.mark.parametrize("share", [1e-4, 0.01, 0.2])
+def test_ranks_that_draw_a_row_the_same_way_take_it_as_far_as_one_after_another(ranks, share):
+    """A point that is drawn by a share of its way so many times is left with so much of it."""
+    target, times = torch.randn(5, generator=torch.Generator().manual_seed(2)), 30
+    alone = (1 - (1 - share) ** times) * target
+    in_turn = (1 - (1 - share) ** (times * ranks)) * target
+    travelled = torch.full((ranks, 1), -times * float(np.log1p(-share)))
+    found = combined(alone.repeat(ranks, 1, 1), "one_after_another", travelled)[0]
+    torch.testing.assert_close(found, in_turn, rtol=2**-6, atol=1e-6)
+
+
+def test_small_changes_are_added_whatever_their_angle_and_a_row_nobody_drew_stays(changes):
+    found = combined(changes, "one_after_another", torch.full((4, 6), 1e-9))
+    torch.testing.assert_close(found, changes.sum(0), rtol=2**-7, atol=1e-2)
+    assert not combined(torch.zeros(4, 6, 5), "one_after_another", torch.zeros(4, 6)).any()
+
+
+# Tables
+
+
+def tables():
+    generator = torch.Generator().manual_seed(0)
+    shapes = {"adasum": (31, 19), "mean": (31, 1), "sum": (31,)}
+    return [(torch.randn(shape, generator=generator), rule) for rule, shape in shapes.items()]
 
 
 def padded(plain):
     """Return the same numbers as views of one table, whose rows are further apart than each view's are long."""
     width = sum(table[0].numel() for table, _ in plain)
-    whole = torch.full((31, width + 4), 99.0, dtype=plain[0][0].dtype)
+    whole = torch.full((31, width + 4), 99.0)
     views, column = [], 0
     for table, rule in plain:
         view = whole[:, column : column + table[0].numel()]
@@ -43,16 +139,16 @@ def padded(plain):
 LAYOUTS = pytest.mark.parametrize("laid", [list, padded])
 
 
-def train(rows, seed, scale=0.1):
+def train(rows, seed):
     """Change some rows of some tables."""
     generator = torch.Generator().manual_seed(seed)
     for table in rows._tables:
-        change = scale * torch.randn(table.shape, generator=generator, dtype=table.dtype)
+        change = 0.1 * torch.randn(table.shape, generator=generator)
         table += change * (torch.rand(len(table), 1, generator=generator) < 0.7)
 
 
-def ranks(kind, count, dtype=torch.float32, travels=False, laid=list):
-    made = [kind(laid(tables(dtype)), CPU, torch.zeros(31) if travels else None) for _ in range(count)]
+def ranks(count, travels=False, laid=list, threads=None):
+    made = [Rows(laid(tables()), torch.zeros(31) if travels else None, threads) for _ in range(count)]
     for seed, rows in enumerate(made):
         train(rows, seed)
         if travels:
@@ -62,79 +158,59 @@ def ranks(kind, count, dtype=torch.float32, travels=False, laid=list):
 
 def exchange(made, parts, settle=False):
     sent = [rows.changed(parts, len(made)) for rows in made]
-    combined = made[0].combined(torch.stack(sent))
+    outcome = made[0].combined(torch.stack(sent))
     for rows, own in zip(made, sent, strict=True):
         if settle:
-            rows.settle(parts, combined)
+            rows.settle(parts, outcome)
         else:
-            rows.add(parts, combined, own)
-    return sent, combined
-
-
-def test_tables_of_the_cpu_in_single_precision_are_exchanged_by_native_code():
-    assert type(rows_of(tables(), CPU)) is NativeRows
-    assert type(rows_of(padded(tables()), CPU)) is NativeRows
-    assert type(rows_of([(torch.zeros(2, 3).T, adasum)], CPU)) is Rows  # rows in pieces
-    assert type(rows_of(tables(torch.float64), CPU)) is Rows
-    assert type(rows_of([(torch.zeros(3, 2), lambda changes: changes[0])], CPU)) is Rows
-
-
-@LAYOUTS
-@pytest.mark.parametrize("travels", [False, True])
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
-def test_native_code_gives_what_pytorch_gives(count, travels, laid):
-    by_torch, native = (ranks(kind, count, travels=travels, laid=laid) for kind in (Rows, NativeRows))
-    for _ in range(2):
-        sent, combined = exchange(by_torch, PARTS)
-        sent_natively, combined_natively = exchange(native, PARTS)
-        assert all(torch.equal(a, b) for a, b in zip(sent, sent_natively, strict=True))
-        # single precision, then rounded to eight bits: neighbours at most
-        torch.testing.assert_close(combined_natively.float(), combined.float(), rtol=2**-7, atol=1e-6)
-        for a, b in zip(native, by_torch, strict=True):
-            for table, expected in zip(a._tables, b._tables, strict=True):
-                torch.testing.assert_close(table, expected, rtol=1e-2, atol=4e-3)
-        by_torch, native = (ranks(kind, count, travels=travels, laid=laid) for kind in (Rows, NativeRows))
+            rows.add(parts, outcome, own)
+    return sent, outcome
 
 
 def assert_same_exchanges(some, others, settle):
     """Let both kinds of ranks exchange twice: they must send, combine and end with the same."""
     for _ in range(2):
-        sent, combined = exchange(some, PARTS, settle)
-        sent_by_others, combined_of_others = exchange(others, PARTS, settle)
+        sent, outcome = exchange(some, PARTS, settle)
+        sent_by_others, outcome_of_others = exchange(others, PARTS, settle)
         assert all(map(torch.equal, sent, sent_by_others))
-        assert torch.equal(combined, combined_of_others)
+        assert torch.equal(outcome, outcome_of_others)
         for rows, other in zip(some, others, strict=True):
             assert all(map(torch.equal, rows._tables, other._tables))
 
 
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
 @pytest.mark.parametrize("settle", [False, True])
-def test_rows_that_lie_apart_come_to_the_same_and_what_is_between_them_stays(kind, settle):
-    plain, made = (ranks(kind, 3, travels=True, laid=laid) for laid in (list, padded))
+def test_rows_that_lie_apart_come_to_the_same_and_what_is_between_them_stays(settle):
+    plain, made = (ranks(3, travels=True, laid=laid) for laid in (list, padded))
     assert_same_exchanges(plain, made, settle)
     assert all((apart._tables[0]._base[:, -4:] == 99).all() for apart in made)
 
 
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_only_the_first_table_is_combined_by_how_far_it_was_drawn_and_that_begins_anew(kind):
-    plain, made = ranks(kind, 3), ranks(kind, 3, travels=True)
+@LAYOUTS
+@pytest.mark.parametrize("settle", [False, True])
+def test_several_threads_copy_what_one_does(monkeypatch, settle, laid):
+    monkeypatch.setattr("densvec.distributed.rows.AT_ONCE", 4)
+    with ThreadPoolExecutor(3) as threads:
+        one, several = (ranks(2, travels=True, laid=laid, threads=pool) for pool in (None, threads))
+        assert_same_exchanges(one, several, settle)
+
+
+def test_only_the_first_table_is_combined_by_how_far_it_was_drawn_and_that_begins_anew():
+    plain, made = ranks(3), ranks(3, travels=True)
     before = made[0]._travelled.clone()
     _, by_rules = exchange(plain, PARTS)
-    sent, combined = exchange(made, PARTS)
-    travelled = torch.stack([each[:, -1].float() for each in sent])
-    changes = torch.stack([each[:, :19].float() for each in sent])
-    expected = one_after_another(changes, travelled)
-    torch.testing.assert_close(combined[:, :19].float(), expected, rtol=2**-7, atol=1e-6)
-    assert torch.equal(combined[:, 19:-1], by_rules[:, 19:])
+    sent, outcome = exchange(made, PARTS)
+    together = torch.stack(sent).float()
+    expected = combined(together[..., :19], "one_after_another", together[..., -1])
+    torch.testing.assert_close(outcome[:, :19].float(), expected)
+    assert torch.equal(outcome[:, 19:-1], by_rules[:, 19:])
     for row in range(31):
         exchanged = row < 5 or 9 <= row < 30
         assert made[0]._travelled[row] == (0 if exchanged else before[row])
 
 
 @LAYOUTS
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_only_the_rows_exchanged_change(kind, laid):
-    made = ranks(kind, 2, laid=laid)
+def test_only_the_rows_exchanged_change(laid):
+    made = ranks(2, laid=laid)
     before = [table.clone() for table in made[0]._tables]
     exchange(made, PARTS)
     for table, then in zip(made[0]._tables, before, strict=True):
@@ -142,10 +218,9 @@ def test_only_the_rows_exchanged_change(kind, laid):
             assert torch.equal(table[row], then[row])
 
 
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_what_rounding_leaves_is_sent_with_the_next_change(kind):
+def test_what_rounding_leaves_is_sent_with_the_next_change():
     """One rank that trains and one that does not: after a few rounds both have the same, to single precision."""
-    learner, other = (kind(tables(), CPU) for _ in range(2))
+    learner, other = (Rows(tables()) for _ in range(2))
     train(learner, 7)
     expected = [table.clone() for table in learner._tables]
     for _ in range(4):
@@ -156,9 +231,8 @@ def test_what_rounding_leaves_is_sent_with_the_next_change(kind):
 
 
 @LAYOUTS
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_settled_ranks_are_equal_and_have_nothing_to_send(kind, laid):
-    made = ranks(kind, 3, laid=laid)
+def test_settled_ranks_are_equal_and_have_nothing_to_send(laid):
+    made = ranks(3, laid=laid)
     exchange(made, [(0, 31)], settle=True)
     for rows in made[1:]:
         assert all(torch.equal(a, b) for a, b in zip(rows._tables, made[0]._tables, strict=True))
@@ -166,34 +240,25 @@ def test_settled_ranks_are_equal_and_have_nothing_to_send(kind, laid):
 
 
 @LAYOUTS
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_what_is_trained_while_a_round_is_under_way_stays(kind, laid):
-    made = ranks(kind, 2, laid=laid)
+def test_what_is_trained_while_a_round_is_under_way_stays(laid):
+    made = ranks(2, laid=laid)
     sent = [rows.changed([(0, 31)], 2) for rows in made]
-    combined = made[0].combined(torch.stack(sent))
+    outcome = made[0].combined(torch.stack(sent))
     without = [table.clone() for table in made[0]._tables]
     train(made[0], 11)
     trained = [table - before for table, before in zip(made[0]._tables, without, strict=True)]
-    made[0].add([(0, 31)], combined, sent[0])
-    made[1].add([(0, 31)], combined, sent[1])
+    made[0].add([(0, 31)], outcome, sent[0])
+    made[1].add([(0, 31)], outcome, sent[1])
     for table, other, change in zip(made[0]._tables, made[1]._tables, trained, strict=True):
         torch.testing.assert_close(table - other, change, rtol=0, atol=1e-2)
 
 
-def test_double_precision_is_sent_as_it_is():
-    rows = Rows(tables(torch.float64), CPU)
-    train(rows, 3)
-    expected = torch.cat([a - b for a, b in zip(rows._tables, rows._bases, strict=True)], 1)
-    assert torch.equal(rows.changed([(0, 31)]), expected)
-
-
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_sizes_of_all_orders_keep_eight_bits_and_what_is_no_number_arrives(kind):
+def test_sizes_of_all_orders_keep_eight_bits_and_what_is_no_number_arrives():
     sizes = torch.logspace(-30, 30, 61)[:, None]
     changes = sizes * torch.randn(61, 7, generator=torch.Generator().manual_seed(1))
     special = torch.tensor([0.0, float("inf"), -float("inf"), float("nan")])
     table = torch.zeros(62, 7)
-    rows = kind([(table, adasum)], CPU)
+    rows = Rows([(table, "adasum")])
     table[:61] = changes
     table[61, :4] = special
     sent = rows.changed([(0, 62)], 4)
@@ -204,11 +269,16 @@ def test_sizes_of_all_orders_keep_eight_bits_and_what_is_no_number_arrives(kind)
     assert not sent[62:].any()
 
 
+def test_what_ranks_sent_may_lie_apart():
+    made = ranks(3, travels=True)
+    sent = torch.stack([rows.changed(PARTS) for rows in made])
+    apart = torch.zeros(3, sent[0].numel() + 7, dtype=sent.dtype)[:, 7:].view(sent.shape)
+    apart.copy_(sent)
+    assert not apart.is_contiguous()
+    assert torch.equal(made[0].combined(apart), made[0].combined(sent))
+
+
 def test_arrays_that_do_not_fit_are_refused():
-    import numpy as np
-
-    from densvec.native import _changes
-
     table, message = np.zeros((3, 4), np.float32), np.zeros((3, 6), np.uint16)
     with pytest.raises(ValueError, match="do not fit"):
         _changes.take(table, table[:2], message, 0)
@@ -226,23 +296,3 @@ def test_arrays_that_do_not_fit_are_refused():
         _changes.combine(np.zeros((2, 3, 6), np.uint16), message, 0, 6, "median")
     with pytest.raises(ValueError, match="do not lie together"):
         _changes.combine(np.zeros((2, 6, 3), np.uint16).transpose(0, 2, 1), message, 0, 6, "sum")
-
-
-@pytest.mark.parametrize("kind", [Rows, NativeRows])
-def test_what_ranks_sent_may_lie_apart(kind):
-    made = ranks(kind, 3, travels=True)
-    sent = torch.stack([rows.changed(PARTS) for rows in made])
-    apart = torch.zeros(3, sent[0].numel() + 7, dtype=sent.dtype)[:, 7:].view(sent.shape)
-    apart.copy_(sent)
-    assert not apart.is_contiguous()
-    assert torch.equal(made[0].combined(apart), made[0].combined(sent))
-
-
-@LAYOUTS
-@pytest.mark.parametrize("settle", [False, True])
-def test_several_threads_copy_what_one_does(monkeypatch, settle, laid):
-    monkeypatch.setattr("densvec.distributed.rows.AT_ONCE", 4)
-    with ThreadPoolExecutor(3) as threads:
-        one = ranks(NativeRows, 2, travels=True, laid=laid)
-        several = ranks(partial(NativeRows, threads=threads), 2, travels=True, laid=laid)
-        assert_same_exchanges(one, several, settle)

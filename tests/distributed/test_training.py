@@ -8,7 +8,8 @@ import pytest
 from densvec import BayesianSkipGram, SkipGram, Word2Gauss
 from densvec.datasets import toy_language
 from densvec.training.backend import UnstableTrainingError
-from tests.distributed.cases import MODEL, QUICK, Trouble, everything, fail, interrupt, start
+from densvec.training.settings import Rates
+from tests.distributed.cases import MODEL, QUICK, Trouble, everything, fail, start
 from tests.distributed.ranks import run_ranks
 
 
@@ -70,115 +71,25 @@ def test_one_rank_is_training_as_ever(corpus):
     assert under_torchrun == [everything(BayesianSkipGram(corpus_file=corpus, **QUICK))]
 
 
-def beginning(corpus, epochs):
-    """Return what all ranks had trained before the first step here and when they met, and the tables they met with."""
+def encoder_rates(corpus):
+    """Return the encoder's rates in the steps of this rank, and the words of all between two of its exchanges."""
     start()
-    from densvec.distributed.exchange import Exchange
-    from densvec.distributed.training import TogetherBackend
+    from densvec.distributed.loop import RankLoop
 
-    begun, met = [], []
-    step, follow = TogetherBackend.step, Exchange.follow
+    seen, count = set(), RankLoop._count
 
-    def watched_step(self, chunk, alpha, worker=0):
-        begun.append(self._all.words)
-        return step(self, chunk, alpha, worker)
+    def watched(self, chunks, result, at_rest):
+        seen.add((self.backend.rates.encoder, self._round_words))
+        count(self, chunks, result, at_rest)
 
-    def watched_follow(self, report, document):
-        reports, documents = follow(self, report, document)
-        met.append(
-            ([each.numbers[1] for each in reports], *(t.numpy().tobytes() for t in self._shared.all()))
-        )
-        return reports, documents
-
-    TogetherBackend.step, Exchange.follow = watched_step, watched_follow
-    model = BayesianSkipGram(corpus_file=corpus, **{**QUICK, "epochs": epochs})
-    met_first = len(met)
-    model.train(corpus_file=corpus, total_words=model.corpus_total_words, epochs=1)
-    return begun[0], met[:met_first], len(met) - met_first, model.corpus_total_words
-
-
-def encoder_factors(corpus):
-    """Return by what this rank multiplies the encoder's rate, in the order of its steps."""
-    start()
-    from densvec.distributed.training import TogetherBackend
-
-    factors, step = [], TogetherBackend.step
-
-    def watched_step(self, chunk, alpha, worker=0):
-        factors.append(self._inner.encoder_factor)
-        return step(self, chunk, alpha, worker)
-
-    TogetherBackend.step = watched_step
+    RankLoop._count = watched
     BayesianSkipGram(corpus_file=corpus, **{**QUICK, "epochs": 4})
-    return factors
+    return seen
 
 
-def test_the_encoder_learns_faster_on_several_ranks(corpus):
-    first, second = run_ranks(encoder_factors, 2, corpus)
-    alone = first.count(1.0)
-    assert 0 < alone < len(first)
-    assert first == [1.0] * alone + [2**0.5] * (len(first) - alone)
-    assert second == [2**0.5] * len(second)
-
-
-def weights_of_many_ranks(corpus, path, stop):
-    """Return, for each step, the encoder's pace and what its changes count, the words of a round, and the model."""
-    start()
-    from densvec import distributed
-    from densvec.distributed.training import TogetherBackend
-
-    paces, step = set(), TogetherBackend.step
-
-    def watched_step(self, chunk, alpha, worker=0):
-        if not self._alone:
-            inner, gain = self._inner, self._exchange.weights.gain
-            paces.add((inner.encoder_factor, inner.encoder_ranks, gain, self._round_words))
-        return step(self, chunk, alpha, worker)
-
-    TogetherBackend.step = watched_step
-    if stop:
-        model = BayesianSkipGram(**{**QUICK, "batch_words": 2000})
-        model.build_vocab(corpus_file=corpus)
-        try:
-            model.train(callbacks=[Trouble(0, 3, interrupt)])
-        except KeyboardInterrupt:
-            if distributed.is_main():
-                model.save(path)
-    else:
-        model = distributed.load(BayesianSkipGram, path)
-        model.train()
-    return sorted(paces), everything(model)
-
-
-def test_many_ranks_add_up_the_weights_and_average_them_in_what_fewer_began(corpus, tmp_path):
-    path = tmp_path / "begun.dv"
-    results = run_ranks(weights_of_many_ranks, 5, corpus, path, True)
-    assert all(result[1][0] == results[0][1][0] for result in results)
-    results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
-    assert all(result == results[0] for result in results)
-    assert results[0][0] == [(1.0, 5, 5, 500)]
-    fewer = run_ranks(weights_of_many_ranks, 2, corpus, path, True)
-    assert fewer[0][1][0] == fewer[1][1][0]
-    results = run_ranks(weights_of_many_ranks, 5, corpus, path, False)
-    assert all(result == results[0] for result in results)
-    assert results[0][0] == [(1.0, 5, 5, 500), (5**0.5, 1, 1, 500)]
-
-
-def test_rank_0_begins_alone(corpus):
-    results = run_ranks(beginning, 3, corpus, 4)
-    words = results[0][3]
-    alone = words * 4 // 20
-    assert [begun for begun, *_ in results] == [
-        0,
-        *[results[0][1][0][0][0]] * 2,
-    ]  # others when it has trained
-    for _, met, later, _ in results:
-        assert met == results[0][1]  # once, with the same tables everywhere
-        assert len(met) == 1
-        assert later == 0  # not again when the model is trained on
-        (trained, *waited), *_ = met[0]
-        assert alone <= trained < alone + 1000
-        assert waited == [0, 0]
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_the_encoder_learns_faster_on_several_ranks(corpus, ranks):
+    assert run_ranks(encoder_rates, ranks, corpus) == [{(ranks**0.5 * Rates().encoder, 2000)}] * ranks
 
 
 def opt_out(corpus):
@@ -199,25 +110,45 @@ def test_a_process_alone_cannot_insist_on_others():
 def words_between_exchanges(corpus, exchange_words):
     """Train with as many workers as the rank's number says; return what was agreed on."""
     from densvec import distributed
-    from densvec.distributed import training
+    from densvec.distributed.loop import RankLoop
 
     distributed.init(exchange_words=exchange_words, timeout=60)
-    agreed, backend = [], training.TogetherBackend
+    agreed, open_ = [], RankLoop._open
 
-    def noted(*args, **words):
-        agreed.append((words["exchange_words"], words["chunk_words"]))
-        return backend(*args, **words)
+    def noted(self, epoch, start):
+        feed = open_(self, epoch, start)
+        agreed.append((self._round_words, self._chunk_words))
+        return feed
 
-    training.TogetherBackend = noted
+    RankLoop._open = noted
     BayesianSkipGram(corpus_file=corpus, **{**QUICK, "workers": 1 + distributed.rank(), "epochs": 1})
     return agreed
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [(None, (200_000, 500)), (3000, (3000, 500)), (300, (300, 150)), (1, (1, 1))]
+    ("given", "expected"), [(None, (100_000, 500)), (3000, (3000, 500)), (300, (300, 150)), (1, (1, 1))]
 )
 def test_ranks_exchange_after_so_many_words_of_each_worker_unless_told(corpus, given, expected):
     assert run_ranks(words_between_exchanges, 2, corpus, given) == [[expected]] * 2
+
+
+def train_own_text(paths):
+    """Train on a file of this rank's own, with a vocabulary that does not say so."""
+    start()
+    from densvec import distributed
+
+    model = BayesianSkipGram(**QUICK)
+    model.build_vocab_from_freq({"kiwi": 500, "owl": 400, "apple": 300}, corpus_count=9)
+    model.train(corpus_file=paths[distributed.rank()], total_words=1200, epochs=1)
+
+
+def test_ranks_with_other_words_in_files_of_one_length_are_told_so(tmp_path):
+    paths = [tmp_path / name for name in ("first.txt", "second.txt")]
+    for path, word in zip(paths, ("kiwi owl apple", "owl apple kiwi"), strict=True):
+        path.write_text(f"{word}\n" * 400, encoding="utf-8")
+    for name, text in run_ranks(train_own_text, 2, paths):
+        assert name == "RankError"
+        assert "rank 1 has other text than rank 0 in" in text
 
 
 def tiny(path):
@@ -320,7 +251,7 @@ def test_a_model_that_diverged_on_one_rank_is_the_last_that_all_agreed_on(corpus
     path = tmp_path / "model.dv"
     run_ranks(diverge, 2, corpus, path)
     model = BayesianSkipGram.load(path)
-    assert model._run.shared is None
+    assert model._run.position.pieces is None
     assert model._run.tally.words == 0
     words = sum(len(line.split()) for line in corpus.open(encoding="utf-8"))
     assert [entry.words for entry in model.train().loss_history] == [words] * 2

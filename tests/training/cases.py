@@ -268,24 +268,6 @@ class BackendCases:
         expected = (2.0 * own + 0.7 * (whole - own)) / fisher
         np.testing.assert_allclose((before - wv.log_variances) / alpha, expected, rtol=1e-4, atol=1e-4)
 
-    def test_the_encoder_can_be_made_to_learn_faster(self):
-        chunk, moved = make_chunk(SENTENCES, window=3), {}
-        for factor in (1.0, 2.5):
-            wv = make_wv(10, 4, embedding=3, hidden=5, residual=True)
-            backend = self.backend(wv)
-            before = {name: np.asarray(array).copy() for name, array in backend.arrays().items()}
-            backend.encoder_factor = factor
-            backend.step(chunk, 1e-5)
-            moved[factor] = {
-                name: np.asarray(array) - before[name] for name, array in backend.arrays().items()
-            }
-        slow, fast = moved[1.0], moved[2.5]
-        for name in ("context_layer", "centre_layer", "mean_head", "mean_bias"):
-            np.testing.assert_allclose(fast[name], 2.5 * slow[name], rtol=1e-3, atol=1e-12)
-            assert np.abs(slow[name]).max() > 0
-        for name in ("means", "log_variances", "embeddings"):
-            np.testing.assert_array_equal(fast[name], slow[name])
-
     @pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
     def test_coverage_widens_words_that_are_stretched_more_than_typical_or_among_frequent_words(
         self, covariance

@@ -184,24 +184,6 @@ def test_workers_have_moments_of_their_own_and_go_as_far_as_one():
             np.testing.assert_allclose(array, after[1, 0][name], rtol=1e-7, err_msg=name)
 
 
-def test_moments_of_ranks_forget_as_fast_as_those_of_workers():
-    chunks, states = [make_chunk(SENTENCES), make_chunk(SENTENCES[::-1])], []
-    for workers, ranks in ((8, 1), (2, 4), (1, 1)):
-        backend = BayesianSkipGramBackend(
-            make_wv(10, 4, embedding=3, hidden=5), Objective(), Rates(), workers=workers
-        )
-        backend.encoder_ranks = ranks
-        for chunk in chunks:
-            backend.step(chunk, 0.025)
-        states.append({name: array.copy() for name, array in backend.state().items()})
-    by_workers, by_both, alone = states
-    assert by_both["adam_steps"][0] == 16
-    for name, array in by_both.items():
-        np.testing.assert_array_equal(array, by_workers[name], err_msg=name)
-    for name in ("adam_first.mean_head", "adam_second.mean_head"):
-        assert np.abs(by_both[name] - alone[name]).max() > 0
-
-
 @pytest.mark.parametrize("name", ["means", "log_variances", "embeddings", "mean_head"])
 def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
     wv = make_wv(10, 4, dtype=np.float32)

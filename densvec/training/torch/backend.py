@@ -111,8 +111,7 @@ class TorchBackend(Backend):
     def step(self, chunk: Chunk | PreparedChunks, alpha: float, worker: int = 0) -> StepResult:
         """Train on prepared chunks; a loss of NaN means that an update was skipped because it was not finite."""
         prepared = chunk if isinstance(chunk, PreparedChunks) else self.prepare(chunk)
-        faster = replace(self.rates, encoder=self.rates.encoder * self.encoder_factor)
-        rates = StepRates.of(faster, alpha, self.tables.means)
+        rates = StepRates.of(self.rates, alpha, self.tables.means)
         with self._clock():
             with profile.timed("call"):
                 losses = self._train(prepared, rates)
