@@ -56,8 +56,8 @@ def combine(const uint16_t[:, :, :] changes, uint16_t[:, ::1] into, Py_ssize_t c
             str rule):
     """Combine changes of all ranks, (ranks, rows, columns), in some columns.
 
-    By "adasum", "mean", "sum", or "one_after_another", which reads how far ranks went from the last column; see
-    `densvec.distributed.rows`. The changes of different ranks may lie apart.
+    By "adasum", "mean", "sum", or "one_after_another", which reads how far ranks went from the last column;
+    see `densvec.distributed.rows`. The changes of different ranks may lie apart.
     """
     cdef Py_ssize_t ranks = changes.shape[0], rows = changes.shape[1], i, k
     cdef bint tree = rule == "adasum", mean = rule == "mean", in_turn = rule == "one_after_another"
