@@ -37,34 +37,40 @@ _forms = lru_cache(maxsize=1 << 18)(stems)
 
 
 class Instance(NamedTuple):
-    """A word in a sentence, the substitutes that people gave with their weights, and all candidates for the word."""
+    """A word in a sentence, the substitutes that people gave with their weights, and candidates to be ranked.
 
-    lemma: str
+    The target is the word's lemma and, after a point, its part of speech.
+    """
+
+    target: str
     occurrence: Occurrence
     gold: dict[str, float]
-    candidates: list[str]
+    candidates: Sequence[str] = ()
+
+    @property
+    def lemma(self) -> str:
+        """The target without its part of speech."""
+        return self.target.split(".")[0]
 
 
 def read_substitution(path: PathLike) -> list[Instance]:
     """Read sentences, ``NAME.preprocessed``, with substitutes from ``NAME.gold`` beside.
 
-    Lines are ``lemma.pos⇥id⇥index⇥tokens`` and ``lemma.pos id :: substitute weight;…``. Substitutes of several words or
-    with a hyphen, do not count; sentences without any are left out.
+    Lines are ``lemma.pos⇥id⇥index⇥tokens`` and ``lemma.pos id :: substitute weight;…``. Substitutes of several words,
+    or with a hyphen, do not count; sentences without any are left out.
     """
     gold = _gold(os.path.splitext(os.fspath(path))[0] + ".gold")
     found = []
     for line in read_all(path, encoding=_ENCODING):
-        target, number, place, text = line.fields("\t", 4, "lemma.pos, id, index of the target and tokens")[
-            :4
-        ]
+        fields = line.fields("\t", 4, "lemma.pos, id, index of the target and tokens")
+        target, number, place, text = fields[:4]
         tokens = text.split(" ")
         position = int(line.figure(place))
         if not 0 <= position < len(tokens):
             line.fail(f"the index of the target {position} is outside the sentence of {len(tokens)} tokens")
         weights = gold.get((target, number))
         if weights:
-            lemma = target.split(".")[0]
-            found.append(Instance(lemma, Occurrence(tokens, position), weights, [target]))
+            found.append(Instance(target, Occurrence(tokens, position), weights))
     return found
 
 
@@ -83,8 +89,7 @@ def read_candidates(path: PathLike) -> list[Instance]:
         table[target.strip()] = list(dict.fromkeys(filter(_is_one_word, listed)))
     found = []
     for instance in read_substitution(path):
-        (target,) = instance.candidates
-        names = [target, ".".join(target.split(".")[:2])]
+        names = [instance.target, ".".join(instance.target.split(".")[:2])]
         words = next((table[each] for each in names if each in table), [])
         own = (instance.lemma.lower(), instance.occurrence.word.lower())
         found.append(instance._replace(candidates=[word for word in words if word not in own]))

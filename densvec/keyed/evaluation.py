@@ -1,6 +1,6 @@
 """gensim's two measures of quality: human similarity judgements and analogies.
 
-For densities, confidence intervals and the paper's tables see :mod:`densvec.evaluation`.
+For confidence intervals and what densities can do see :mod:`densvec.evaluation`.
 """
 
 from __future__ import annotations
