@@ -8,9 +8,16 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from densvec._version import __version__
+
+if find_spec("densvec._corpus") is None:
+    raise ImportError(
+        "densvec has not been compiled here: in a checkout,  pip install -e .  compiles it, which needs a C compiler; "
+        "elsewhere, start Python outside the folder of the sources"
+    )
 
 if TYPE_CHECKING:
     from densvec.bsg import BayesianSkipGram

@@ -1,7 +1,9 @@
 """What ``import densvec`` loads: nothing heavy."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 HEAVY = (
     "torch",
@@ -47,3 +49,18 @@ def test_the_other_name_of_an_error_still_catches_it():
     import densvec
 
     assert densvec.DivergenceError is densvec.UnstableTrainingError
+
+
+def test_a_checkout_that_was_not_compiled_says_so(tmp_path):
+    import densvec
+
+    # -S: an editable installation, if there is one, would lend its own modules.
+    (tmp_path / "densvec").mkdir()
+    for name in ("__init__.py", "__main__.py", "_version.py"):
+        shutil.copy(Path(densvec.__file__).with_name(name), tmp_path / "densvec")
+    for run in (["-c", "import densvec"], ["-m", "densvec", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-S", *run], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert "densvec has not been compiled here" in done.stderr
+        assert "No module named" not in done.stderr

@@ -73,7 +73,8 @@ def _meet() -> Group:
     except ImportError as error:
         raise ImportError(
             "training together with other processes needs PyTorch, which is not installed: run  pip install "
-            "densvec[torch], or set distributed=False to train in this process alone"
+            "densvec[torch] (without CUDA, first install torch from PyTorch's index of CPU wheels, see its "
+            "installation page), or set distributed=False to train in this process alone"
         ) from error
     timeout = timedelta(seconds=settings.timeout)
     if not dist.is_initialized():

@@ -96,7 +96,8 @@ def _import_torch_backend() -> Any:
         import torch  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "backend='torch' needs PyTorch, which is not installed: run  pip install densvec[torch]"
+            "backend='torch' needs PyTorch, which is not installed: run  pip install densvec[torch]  (without CUDA, "
+            "first install torch from PyTorch's index of CPU wheels, see its installation page: they are far smaller)"
         ) from error
     from densvec.training.torch import backend as torch_backend
 
