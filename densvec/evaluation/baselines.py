@@ -34,6 +34,8 @@ class Means:
     units : numpy.ndarray, shape (words, dimensions)
     counts : numpy.ndarray, shape (words,)
         How often each word occurs; 1 for all if nobody knows.
+    counted : bool
+        Whether anybody knows.
     keep : numpy.ndarray, shape (words,)
         The probability that thinning with a threshold of 1e-4 keeps an occurrence of each word.
     """
@@ -42,9 +44,8 @@ class Means:
         self.wv = wv
         self.units: Floats = np.asarray(wv.get_normed_vectors())
         self.counts = _counts(wv, like)
-        self.keep: Floats = keep_probabilities(
-            self.counts, _THINNING if self.counts.max(initial=1) > 1 else 0
-        )
+        self.counted = bool(self.counts.max(initial=1) > 1)
+        self.keep: Floats = keep_probabilities(self.counts, _THINNING if self.counted else 0)
 
     def row(self, *forms: str) -> int:
         """Return the row of the first form that is known, lower-cased or as it is; -1 if none is."""
@@ -119,10 +120,16 @@ def cosines(first: Floats, second: Floats) -> Floats:
 
 
 def _counts(wv: KeyedDensities, like: KeyedDensities | None) -> Floats:
-    for source in (wv, like):
-        if source is not None and "count" in source.expandos:
-            counts, rows = np.asarray(source.expandos["count"], dtype=np.float64), source.key_to_index
-            if source is wv:
-                return counts
-            return np.array([counts[rows[key]] if key in rows else 1.0 for key in wv.index_to_key])
-    return np.ones(len(wv))
+    own, theirs = (_known_counts(source) for source in (wv, like))
+    if own is None and like is not None and theirs is not None:
+        rows = like.key_to_index
+        return np.array([theirs[rows[key]] if key in rows else 1.0 for key in wv.index_to_key])
+    return np.ones(len(wv)) if own is None else own
+
+
+def _known_counts(wv: KeyedDensities | None) -> Floats | None:
+    """Return how often words occur; None if the counts only number the rows, as those of files without counts do."""
+    if wv is None or "count" not in wv.expandos:
+        return None
+    counts = np.asarray(wv.expandos["count"], dtype=np.float64)
+    return None if np.array_equal(counts, np.arange(len(counts), 0, -1)) else counts

@@ -78,7 +78,8 @@ def _baselines(means: Means) -> Mapping[str, Method[Query]]:
 
         return answer
 
-    return {"cosine": nearest(0.0), "cosine + .05 log f": nearest(_FREQUENCY)}
+    with_frequency = {"cosine + .05 log f": nearest(_FREQUENCY)} if means.counted else {}
+    return {"cosine": nearest(0.0), **with_frequency}
 
 
 def _score(queries: Sequence[Query], answers: Sequence[Sequence[str]]) -> Mapping[str, Statistic]:

@@ -103,14 +103,15 @@ def _cosine(means: Means) -> Mapping[str, Method[RatedPair]]:
     return {"cosine": _measured(means, cosine)}
 
 
-def _cosine_and_frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
+def _frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
+    """Return by how much the first word is the rarer one, if it is known how often words occur."""
     logs = np.log(np.maximum(means.counts, 1))
     rarer = _measured(means, lambda first, second: logs[second] - logs[first])
-    return {**_cosine(means), "frequency": rarer}
+    return {"frequency": rarer} if means.counted else {}
 
 
-def _frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
-    return {"frequency": _cosine_and_frequency(means)["frequency"]}
+def _cosine_and_frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
+    return {**_cosine(means), **_frequency(means)}
 
 
 def _measures(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:

@@ -76,6 +76,8 @@ def test_vectors_without_variances_have_only_baselines(tmp_path):
     path = write(tmp_path / "bbds.tsv", "dog\tanimal\tTrue\nanimal\tdog\tFalse\n")
     assert {each.method for each in entailment(wv, path)} == {"cosine"}
     assert {each.method for each in entailment_direction(wv, path)} == {"frequency"}
+    del wv.expandos["count"]
+    assert not entailment_direction(wv, path)
 
 
 def test_direction_by_hand(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import example_densities
-from densvec import BayesianSkipGram
+from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
 from densvec.evaluation import (
     BenchmarkFileError,
@@ -136,3 +136,11 @@ def test_averages_read_the_words_around(wv):
     assert near == pytest.approx((means.units[0] + means.units[1]) / 2, abs=1e-6)
     assert not means.around([Occurrence(["a"], 0)]).any()
     assert np.all(Means(wv).keep <= 1)
+
+
+def test_vectors_without_counts_have_those_of_the_model(wv, tmp_path):
+    wv.save_word2vec_format(tmp_path / "vectors.txt")
+    read = KeyedDensities.load_word2vec_format(tmp_path / "vectors.txt")
+    assert Means(read).keep.min() == 1
+    assert np.array_equal(Means(read, like=wv).keep, Means(wv).keep)
+    assert Means(wv, like=read).counts.sum() == wv.expandos["count"].sum()
