@@ -75,7 +75,7 @@ fuzz: .venv/dev-installed  ## look for files that break the loader, text that br
 	$(BIN)/python -m tests.text.fuzz --seconds $(or $(SECONDS),600)
 	$(BIN)/python -m tests.model.fuzz --seconds $(or $(SECONDS),600)
 
-soak: .venv/dev-installed  ## train, ask, save, load, grow and interrupt at random for a long time (MINUTES=30), then 10,000 interrupts
+soak: .venv/dev-installed  ## 20,000 requests, full disks, then train, ask, save, load and interrupt at random (MINUTES=30)
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),30)
 	$(BIN)/python -m tests.model.interrupts --count $(or $(INTERRUPTS),10000)
 

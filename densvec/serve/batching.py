@@ -25,8 +25,8 @@ _TOGETHER = 64
 _AT_ONCE = 1 << 27
 """Numbers read for them up to which no thread is needed: about ten milliseconds."""
 
-_PART = 1 << 31
-"""Numbers read for them up to which nobody looks whether the answers are still wanted: less than a second."""
+_PART = 1 << 30
+"""Numbers read for them up to which nobody looks whether the answers are still wanted: about a second."""
 
 _PER_SECOND = 1 << 33
 """Numbers that even a fast machine does not read in less than a second."""

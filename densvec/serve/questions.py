@@ -26,6 +26,9 @@ __all__ = [
 
 Text = str | list[str]
 
+_SUBSTITUTES, _HYPERNYMS = 20, 40
+"""About how many times as long as finding the words most similar to one takes what compares more than densities."""
+
 
 class Question(BaseModel):
     """What all questions share: nothing is converted, and a misspelt name is an error."""
@@ -155,7 +158,7 @@ class InferQuestion(InContextQuestion):
         return self.metric if self.topn else "kl", limits.check_topn(self.topn)
 
     def scans(self) -> int:
-        return 3 if self.topn else 0
+        return 2 + _SUBSTITUTES if self.topn else 0
 
 
 class SubstitutesQuestion(InContextQuestion):
@@ -174,6 +177,9 @@ class SubstitutesQuestion(InContextQuestion):
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
         candidates = None if self.candidates is None else tuple(self.candidates)
         return candidates, limits.check_topn(self.topn), self.exclude_inflections, self.exclude_context
+
+    def scans(self) -> int:  # noqa: D102
+        return _SUBSTITUTES
 
 
 class EntailsQuestion(Batched):
@@ -210,6 +216,9 @@ class HypernymsQuestion(Batched):
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
         return limits.check_topn(self.topn), self.hyponyms
+
+    def scans(self) -> int:  # noqa: D102
+        return _HYPERNYMS
 
 
 class HyponymsQuestion(HypernymsQuestion):

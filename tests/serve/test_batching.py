@@ -11,7 +11,7 @@ from densvec.serve.batching import Asked, Batcher
 from densvec.serve.faults import BusyError
 
 MODEL, OTHER = SimpleNamespace(wv="this"), SimpleNamespace(wv="other")
-LARGE = 1 << 30  # what a thread answers
+LARGE = 1 << 29  # what a thread answers
 
 
 def large(*subjects, settings=()):
@@ -126,9 +126,9 @@ def test_what_nobody_waits_for_is_not_answered():
 
     async def run():
         batcher = Batcher(answer, Limits(seconds=60))
-        many = asyncio.create_task(batcher.ask(MODEL, large(*["large"] * 256)))
+        many = asyncio.create_task(batcher.ask(MODEL, large(*["large"] * 40)))
         await asyncio.to_thread(answer.is_in.wait, 60)
-        queued = asyncio.create_task(batcher.ask(MODEL, large(*["queued"] * 64)))
+        queued = asyncio.create_task(batcher.ask(MODEL, large(*["queued"] * 9)))
         await asyncio.sleep(0)
         many.cancel()
         queued.cancel()

@@ -19,6 +19,7 @@ from densvec.serve import app
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
 
+JSON = {"content-type": "application/json"}
 SENTENCE = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
 
 
@@ -383,3 +384,19 @@ def test_halves_of_characters_are_answered_in_utf8():
     page = client.get("/v1/word", params={"word": "dog"})
     assert page.status_code == 200
     assert "\udcff" in [each["word"] for each in page.json()["neighbours"]["cosine"]]
+
+
+def test_words_that_are_not_text_are_answered_in_utf8(wv):
+    odd = example_densities()
+    odd.add_vectors(["bad\ud800"], odd[["dog"]])
+    client = TestClient(app(odd))
+    answers = [
+        client.get("/v1/word", params={"word": "dog"}),
+        client.post("/v1/similar", json={"positive": "dog"}),
+        client.post("/v1/infer", content=b'{"sentence": "[[dog]] bad\\ud800 \\udfff"}', headers=JSON),
+        client.post("/v1/similar", content=b'{"positive": "\\ud800"}', headers=JSON),
+    ]
+    for answer in answers:
+        json.loads(answer.content.decode("utf-8"))
+        assert answer.status_code in (200, 404, 422)
+        assert b"\\ud" in answer.content
