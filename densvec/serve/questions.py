@@ -178,7 +178,7 @@ class SubstitutesQuestion(InContextQuestion):
         candidates = None if self.candidates is None else tuple(self.candidates)
         return candidates, limits.check_topn(self.topn), self.exclude_inflections, self.exclude_context
 
-    def scans(self) -> int:  # noqa: D102
+    def scans(self) -> int:
         return _SUBSTITUTES
 
 
@@ -217,7 +217,7 @@ class HypernymsQuestion(Batched):
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
         return limits.check_topn(self.topn), self.hyponyms
 
-    def scans(self) -> int:  # noqa: D102
+    def scans(self) -> int:
         return _HYPERNYMS
 
 
