@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import select
 import socket
 import sys
@@ -38,6 +39,17 @@ def connected(service, count=1):
             stack.enter_context(socket.create_connection(service.host.split(":"), timeout=30))
             for _ in range(count)
         ]
+
+
+def open_files(service):
+    return len(os.listdir(f"/proc/{service.process.pid}/fd"))
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def sent_until_closed(sock, data, most, seconds=20):
@@ -142,12 +154,14 @@ def test_answers_that_nobody_reads_are_given_up(service):
     body = json.dumps([{"context": ["kiwi", "digs"], "position": 0}] * 256).encode()
     head = b"POST /v1/infer HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     request = head + b"content-length: %d\r\n\r\n" % len(body) + body
+    before = open_files(service)
     with socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         host, port = service.host.split(":")
         sock.connect((host, int(port)))
         sock.sendall(request * 60)  # to be answered by 8 MB, more than the system keeps
-        time.sleep(4)
+        wait_until(lambda: open_files(service) > before)
+        wait_until(lambda: open_files(service) <= before)
         received = b""
         with contextlib.suppress(ConnectionError):
             while part := sock.recv(1 << 16):
