@@ -1,10 +1,10 @@
 """Training on several ranks of one machine: quality, speed and bytes.
 
 ``python -m benchmarks.distributed quality CORPUS --data EVAL [--ranks 1 2 4] [--epochs N]`` trains models of 1, 2 and 4
-ranks, one worker each, and evaluates them. ``... speed CORPUS`` compares one rank, two ranks, and two threads in one
-process, in turns. ``... link
-CORPUS --megabits 1000`` trains two ranks in network namespaces of their own over a link of that rate (Linux, as root;
-needs ``ip`` and ``tc``), beside the same two ranks over loopback. Ranks are started by torchrun.
+ranks, one worker each, and evaluates them. ``... speed CORPUS [--ranks 2 4 8]`` compares one process with one and with
+two threads, and ranks of one thread each, in turns. ``... link CORPUS --megabits 1000`` trains two ranks in network
+namespaces of their own over a link of that rate (Linux, as root; needs ``ip`` and ``tc``), beside the same two ranks
+over loopback. Ranks are started by torchrun.
 """
 
 import argparse
@@ -139,12 +139,14 @@ def quality(args) -> None:
 
 
 def speed(args) -> None:
-    """Print words per second of one rank, of two, and of two threads, in turns."""
+    """Print words per second of one process with one and two threads, and of several ranks, in turns."""
     contenders = {
         "1 process, 1 worker": {"ranks": 1, "workers": 1},
         "1 process, 2 workers": {"ranks": 1, "workers": 2},
-        "2 ranks, 1 worker each": {"ranks": 2, "workers": 1},
     }
+    for ranks in args.ranks:
+        if ranks > 1:
+            contenders[f"{ranks} ranks, 1 worker each"] = {"ranks": ranks, "workers": 1}
     rounds = []
     for _ in range(args.repeats):
         rounds.append(
@@ -155,7 +157,7 @@ def speed(args) -> None:
                 for name, options in contenders.items()
             }
         )
-    first, second, _ = contenders
+    first, second, *_ = contenders
     print(f"| | words per second | to {first} | to {second} | waiting for the exchange |")
     print("|---|---|---|---|---|")
     for name in contenders:

@@ -176,37 +176,24 @@ class Group:
             self._count(sent[0], self.size - 1)
         return received
 
-    def exchange_bytes(self, parts: Sequence[bytes]) -> list[bytes]:
-        """Send part r to rank r; return what all ranks sent here, by rank."""
-        import torch
-        import torch.distributed as dist
-
-        sizes = self.exchange(torch.tensor([[len(part)] for part in parts], dtype=torch.int64))[:, 0].tolist()
-        sent = torch.frombuffer(bytearray(b"".join(parts)) or bytearray(1), dtype=torch.uint8)
-        received = torch.empty(sum(sizes), dtype=torch.uint8)
-        lengths = [len(part) for part in parts]
-        dist.all_to_all_single(received, sent[: sum(lengths)], sizes, lengths, group=self._processes)
-        self.bytes_sent += sum(lengths) - lengths[self.rank]
-        return [part.numpy().tobytes() for part in torch.split(received, sizes)]
-
-    def broadcast(self, tensor: Tensor) -> None:
-        """Overwrite a tensor by that of rank 0."""
+    def broadcast(self, tensor: Tensor, source: int = 0) -> None:
+        """Overwrite a tensor by that of one rank."""
         import torch.distributed as dist
 
         if tensor.numel():
-            dist.broadcast(tensor, 0, group=self._processes)
+            dist.broadcast(tensor, source, group=self._processes)
 
-    def broadcast_bytes(self, data: bytes | None, part: int = 1 << 26) -> bytes:
-        """Return the bytes that rank 0 gave."""
+    def broadcast_bytes(self, data: bytes | None, source: int = 0, part: int = 1 << 26) -> bytes:
+        """Return the bytes that one rank gave."""
         import torch
 
         size = torch.tensor([len(data) if data is not None else 0], dtype=torch.int64)
-        self.broadcast(size)
-        whole = bytearray(data) if self.rank == 0 and data is not None else bytearray(int(size))
+        self.broadcast(size, source)
+        whole = bytearray(data) if self.rank == source and data is not None else bytearray(int(size))
         if whole:
             view = torch.frombuffer(whole, dtype=torch.uint8)
             for start in range(0, len(whole), part):
-                self.broadcast(view[start : start + part])
+                self.broadcast(view[start : start + part], source)
         return bytes(whole)
 
     def together(self, act: Callable[[], T]) -> T:

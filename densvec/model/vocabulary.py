@@ -222,9 +222,7 @@ class VocabularyBuilding(ModelState):
             self._keep_sample(sample, self._auto_sample and given is None)
             self.effective_min_count = vocabulary.effective_min_count
             self._set_vocabulary(vocabulary, update)
-            if keep_raw_vocab:
-                self._raw = self._raw.gathered()
-            else:
+            if not keep_raw_vocab:
                 self.raw_vocab = {}
         return vocabulary.report(sample)
 

@@ -25,8 +25,6 @@ cdef extern from "_wordtable.h" nogil:
 
 
 cdef int new_table(WordTable *table) except -1
-cdef object values_of(const WordTable *table)
-cdef object values_of_words(const WordTable *table, words)
 
 
 cdef class WordIndex:

@@ -19,6 +19,7 @@ __all__ = [
     "Piece",
     "chunk_number",
     "deal",
+    "neighbours",
     "piece_of",
     "pieces_of",
 ]
@@ -124,6 +125,23 @@ def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[P
         else:
             pieces.append(Piece(path, size))
     return pieces
+
+
+def neighbours(pieces: Sequence[Piece], parts: int) -> list[list[Piece]]:
+    """Divide pieces, in their order, into parts of about the same number of bytes.
+
+    Examples
+    --------
+    >>> [len(part) for part in neighbours([Piece("a.gz", 30), Piece("b.gz", 10), Piece("c.gz", 10)], 2)]
+    [1, 2]
+    """
+    sizes = [max(1, piece.size) for piece in pieces]
+    divided: list[list[Piece]] = [[] for _ in range(parts)]
+    before = 0
+    for piece, size in zip(pieces, sizes, strict=True):
+        divided[parts * before // sum(sizes)].append(piece)
+        before += size
+    return divided
 
 
 def deal(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -14,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from densvec.checks import counted
-from densvec.files.streams import is_plain, local_path
+from densvec.files.streams import is_plain
 from densvec.text._sentences import SentenceCounter
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text._words import WordCounter
-from densvec.text.pieces import Piece, pieces_of
+from densvec.text.pieces import Piece, neighbours, pieces_of
 from densvec.text.source import (
     as_files,
     check_corpus,
@@ -36,6 +35,7 @@ __all__ = [
     "RULE_KEEP",
     "RawVocabulary",
     "Vocabulary",
+    "count_pieces",
     "count_words",
     "grow",
     "select",
@@ -96,10 +96,6 @@ class RawVocabulary:
         """Return the same counts as an object of their own, which changes to this one leave alone."""
         source = dict(self._source) if isinstance(self._source, Mapping) else self._source
         return RawVocabulary(source, self.total_words, self.sentence_count, self.min_reduce)
-
-    def gathered(self) -> RawVocabulary:
-        """Return the same counts, all of them in this process."""
-        return self
 
     @property
     def counts(self) -> dict[str, int]:
@@ -228,7 +224,9 @@ def count_words(
     counter: WordCounter | SentenceCounter
     paths = [] if corpus_file is None else corpus_paths(corpus_file)
     if paths and workers > 1 and not max_vocab_size and all(map(is_plain, paths)):
-        counter = _count_in_parallel(paths, workers, errors, max_sentence_length, progress)
+        counter = count_pieces(
+            pieces_of(paths), workers, errors=errors, max_sentence_length=max_sentence_length, progress=progress
+        )
     elif corpus_file is not None:
         reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
         counter = _count_text(reader, corpus_file, max_vocab_size, trim_rule, progress)
@@ -270,27 +268,36 @@ def _count_text(
     return counter
 
 
-def _count_in_parallel(
-    paths: Sequence[str],
-    workers: int,
-    errors: str,
-    max_sentence_length: int,
-    progress: Callable[..., object],
+def count_pieces(
+    pieces: Sequence[Piece],
+    workers: int = 1,
+    *,
+    max_vocab_size: int | None = None,
+    trim_rule: TrimRule | None = None,
+    errors: str = "replace",
+    max_sentence_length: int = MAX_SENTENCE_LENGTH,
+    progress: Callable[..., object] = lambda *counters: None,
 ) -> WordCounter:
-    """Count plain files with up to `workers` threads; the result is that of one.
+    """Count some pieces of a corpus with up to `workers` threads, or with one if the vocabulary is bounded.
 
     Each thread counts neighbouring pieces. Merged in the order of the pieces, the words are in order of first
-    appearance in the files.
+    appearance, whatever the number of threads.
     """
-    shares = _shares(paths, workers)
+    threads = 1 if max_vocab_size else min(workers, sum(piece.size for piece in pieces) // LEAST_BYTES)
+    shares = neighbours(pieces, max(1, threads))
     counters = [WordCounter() for _ in shares]
 
-    def count(counter: WordCounter, pieces: list[Piece]) -> int:
+    def count(counter: WordCounter, share: Sequence[Piece]) -> int:
         replaced = 0
-        for piece in pieces:
+        for piece in share:
             reader = piece.reader(errors=errors, max_sentence_length=max_sentence_length)
             try:
-                counter.count(reader, progress=lambda _: progress(*counters))
+                counter.count(
+                    reader,
+                    max_vocab_size=max_vocab_size,
+                    trim_rule=trim_rule,
+                    progress=lambda _: progress(*counters),
+                )
             finally:
                 reader.close()
             replaced += reader.replaced
@@ -303,22 +310,11 @@ def _count_in_parallel(
         finally:
             for counter in counters:  # after an error or Ctrl-C: let the others end soon
                 counter.stop = True
-    log_replaced(sum(future.result() for future in futures), paths[0] if len(paths) == 1 else "the corpus")
+    paths = {piece.path for piece in pieces}
+    log_replaced(sum(future.result() for future in futures), paths.pop() if len(paths) == 1 else "the corpus")
     for other in counters[1:]:
         counters[0].merge(other)
     return counters[0]
-
-
-def _shares(paths: Sequence[str], workers: int) -> list[list[Piece]]:
-    """Divide files among threads, in order, about the same number of bytes to each."""
-    total = max(1, sum(os.path.getsize(local_path(path)) for path in paths))
-    threads = max(1, min(workers, total // LEAST_BYTES))
-    shares: list[list[Piece]] = [[] for _ in range(threads)]
-    before = 0
-    for piece in pieces_of(list(paths), -(-total // threads)):
-        shares[min(threads - 1, threads * before // total)].append(piece)
-        before += piece.size
-    return shares
 
 
 @dataclass
