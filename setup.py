@@ -1,8 +1,10 @@
 """Build the Cython extensions; everything else is in pyproject.toml."""
 
 import os
+import re
 import sys
 from glob import glob
+from pathlib import Path
 from typing import Any
 
 from Cython.Build import cythonize
@@ -36,6 +38,33 @@ def kernel(model: str) -> list[Extension]:
     double.depends.append(module.replace(".", "/") + ".pyx")  # which it includes
     return [extension(module), double]
 
+
+def declare_loops(folder: Path) -> None:
+    """Write what follows from the definitions of the vector loops: a list of them for C, and a struct for Cython."""
+    code = "".join((folder / f"_vector_{part}.h").read_text() for part in ("loops", "rows", "product"))
+    code = code.replace("PRODUCT(", "LOOP(product)(").replace("FACTOR ", "REAL ").replace("restrict ", "")
+    definition = re.compile(r"^TARGET static (\w+) LOOP\((\w+)\)\(([^)]*)\) \{", re.MULTILINE)
+    loops = [(kind, name, " ".join(arguments.split())) for kind, name, arguments in definition.findall(code)]
+    note = "Written by setup.py."
+    listed = [f"    LOOP({kind}, {name}, ({arguments}))" for kind, name, arguments in loops]
+    members = [f"        {kind} (*{name})({arguments}) noexcept nogil" for kind, name, arguments in loops]
+    written = {
+        "_loops.h": [f"/* {note} */", " \\\n".join(["#define FOR_EACH_LOOP(LOOP)", *listed])],
+        "_loops.pxd": [
+            f"# {note}",
+            "from densvec.native._vector cimport REAL, Adam, Descent, Product",
+            'cdef extern from "_vector.h" nogil:',
+            *("    ctypedef struct Loops:", "        int bits", *members),
+            "    const Loops *loops_of(const char *instruction_set)",
+        ],
+    }
+    for name, lines in written.items():
+        path, text = folder / name, "\n".join([*lines, ""])
+        if not path.exists() or path.read_text() != text:  # or everything would be compiled again
+            path.write_text(text)
+
+
+declare_loops(Path("densvec/native"))
 
 setup(
     ext_modules=cythonize(

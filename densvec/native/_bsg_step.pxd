@@ -1,6 +1,7 @@
 """What a step of the Bayesian Skip-gram works on: every function of the kernel takes one `Step`."""
 
-from densvec.native._vector cimport REAL, Descent, Loops, RoundedProduct
+from densvec.native._loops cimport Loops
+from densvec.native._vector cimport REAL, Descent, RoundedProduct
 from densvec.native._windows cimport Windows
 
 cdef enum:

@@ -3,7 +3,8 @@
 from libc.limits cimport INT_MAX
 from libc.stdlib cimport free, malloc
 
-from densvec.native._vector cimport REAL, best_instruction_set, loops_of
+from densvec.native._loops cimport loops_of
+from densvec.native._vector cimport REAL, best_instruction_set
 
 cdef enum:
     # Rows whose exponentials are taken at once. Numbers beyond the last whole vector cost as much as vectors,

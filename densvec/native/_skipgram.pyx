@@ -13,7 +13,8 @@ A check of the gradients runs the same step, into other arrays and at rate -1.
 from libc.math cimport INFINITY, isfinite, log
 from libc.string cimport memcpy, memset
 
-from densvec.native._vector cimport LANES, REAL, Loops
+from densvec.native._loops cimport Loops
+from densvec.native._vector cimport LANES, REAL
 from densvec.native._windows cimport (
     Windows, address, begin, checked_rate, find_windows, list_targets, loops_for, negative_count,
     negatives_of, number_type, positive_count, prefetch,

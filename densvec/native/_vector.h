@@ -5,8 +5,8 @@
  * everywhere, and also AVX2 and AVX-512 where GCC or Clang compile for x86-64. Other compilers and processors
  * take the plain loops, which vectorise for their own baseline.
  *
- * To add a loop, name it in FOR_EACH_LOOP, define it in _vector_loops.h or a file that this includes, and let
- * Cython know it in _vector.pxd.
+ * A loop is defined once, in _vector_loops.h or a file that this includes. setup.py finds the definitions, and writes
+ * the list of them, _loops.h, and what Cython is to know of it, _loops.pxd.
  */
 #ifndef DENSVEC_VECTOR_H
 #define DENSVEC_VECTOR_H
@@ -86,72 +86,7 @@ typedef struct {
     size_t start_row;  /* 0: the same row for all */
 } Product;
 
-/* Every loop: result, name, arguments. */
-#define FOR_EACH_LOOP(LOOP)                                                                                  \
-    LOOP(REAL, dot, (const REAL *a, const REAL *b, int n))                                                   \
-    LOOP(void, dots, (REAL *scores, REAL *const *rows, const REAL *x, int count, int n))                    \
-    LOOP(void, distances,                                                                                    \
-         (REAL *distances, REAL *const *rows, const REAL *x, int count, REAL *const *ahead, int coming,     \
-          int n, int whole))                                                                                 \
-    LOOP(void, squares, (REAL *out, const REAL *a, const REAL *b, int n))                                   \
-    LOOP(void, add_scaled, (REAL *y, REAL scale, const REAL *x, int n))                                     \
-    LOOP(void, exponential, (REAL *out, const REAL *x, int n))                                              \
-    LOOP(void, narrow, (REAL *narrowing, REAL *slopes, REAL *logs, REAL most, int n))                      \
-    LOOP(void, precisions, (REAL *out, const REAL *log_variance, int n))                                    \
-    LOOP(void, product, (REAL *c, const REAL *a, const REAL *b, int m, int n, const Product *by))           \
-    LOOP(void, transpose,                                                                                    \
-         (REAL *into, size_t into_row, const REAL *matrix, size_t matrix_row, int rows, int columns))       \
-    LOOP(REAL, hinge,                                                                                        \
-         (REAL *pulls, REAL *pushes, const REAL *positives, const REAL *negatives, const REAL *weights,    \
-          REAL margin, int count, int n, int whole))                                                         \
-    LOOP(void, relu_sum,                                                                                     \
-         (REAL *hidden, const REAL *contexts, const REAL *centre, const int *slots, const REAL *weights,    \
-          int count, int skip, int stride, int n))                                                           \
-    LOOP(void, relu_sum_back,                                                                                \
-         (REAL *d_contexts, REAL *d_centre, const REAL *contexts, const REAL *centre,                      \
-          const REAL *d_hidden, const int *slots, const REAL *weights, int count, int skip, int stride,      \
-          int n))                                                                                            \
-    LOOP(void, pull,                                                                                         \
-         (REAL *into, REAL *d_mean, const REAL *row, const REAL *mean, REAL gain, REAL step, int n))       \
-    LOOP(void, pull_rows,                                                                                    \
-         (REAL *const *into, REAL *d_mean, REAL *const *rows, const REAL *mean, const REAL *gains,           \
-          const REAL *steps, const int *which, int count, int n, int whole))                                 \
-    LOOP(void, pull_each,                                                                                    \
-         (REAL *into, REAL *d_mean, REAL *curvature, const REAL *row, const REAL *mean, const REAL *gain, \
-          const Descent *rule, int n))                                                                       \
-    LOOP(void, plan_moves,                                                                                   \
-         (REAL *sums, REAL *gains, REAL *steps, REAL *moves, const REAL *shares, const REAL *precisions,  \
-          const REAL *distances, REAL variance, const Descent *rule, REAL size, int count))                  \
-    LOOP(void, cover_spherical,                                                                              \
-         (REAL *sums, REAL *moves, const REAL *log_variances, const REAL *precisions,                        \
-          const REAL *distances, REAL variance, REAL expected, REAL typical, REAL shrink,                    \
-          const Descent *rule, REAL size, int count))                                                        \
-    LOOP(void, score_spherical,                                                                              \
-         (REAL *scores, REAL *precisions, const REAL *distances, const REAL *log_variances, REAL variance,  \
-          REAL size, int count))                                                                             \
-    LOOP(REAL, score_diagonal,                                                                               \
-         (const REAL *row, const REAL *log_variance, const REAL *precision, const REAL *mean,                \
-          const REAL *variance, int n))                                                                      \
-    LOOP(void, pull_diagonal,                                                                                \
-         (REAL *into, REAL *into_log_variance, REAL *d_mean, REAL *d_log_variance, const REAL *row,      \
-          const REAL *precision, const REAL *mean, const REAL *variance, REAL weight, const Descent *rule,   \
-          int n))                                                                                            \
-    LOOP(void, cover_diagonal,                                                                               \
-         (REAL *sums, REAL *log_variance, const REAL *row, const REAL *precision, const REAL *mean,        \
-          const REAL *variance, REAL expected, REAL typical, REAL shrink, const Descent *rule, int n))       \
-    LOOP(void, adam,                                                                                         \
-         (REAL *weights, REAL *first, REAL *second, const REAL *gradient, REAL scale, const Adam *rule,   \
-          int n))                                                                                            \
-    LOOP(void, exchange,                                                                                     \
-         (REAL *const *into, REAL *change, REAL *const *rows, const REAL *gains, const REAL *x, int count,   \
-          int n))                                                                                            \
-    LOOP(REAL, costs,                                                                                        \
-         (REAL *costs, const REAL *squares, const REAL *log_variance_a, const REAL *variance_a,             \
-          const REAL *log_variance_b, const REAL *variance_b, int likelihood, int n))                        \
-    LOOP(void, slopes,                                                                                       \
-         (REAL *gain, REAL *d_a, REAL *d_b, const REAL *squares, const REAL *variance_a,                  \
-          const REAL *variance_b, REAL weight, int likelihood, int n))                                       \
-    LOOP(void, descend, (REAL *log_variance, const REAL *slope, REAL rate, const Descent *rule, int n))
+#include "_loops.h" /* FOR_EACH_LOOP */
 
 #define MEMBER(RESULT, name, arguments) RESULT(*name) arguments;
 typedef struct {

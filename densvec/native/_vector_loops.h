@@ -11,11 +11,6 @@
 
 #include "_vector_width.h"
 
-/* Declared as the list has them: a loop defined otherwise does not compile. */
-#define PROTOTYPE(RESULT, name, arguments) TARGET static RESULT LOOP(name) arguments;
-FOR_EACH_LOOP(PROTOTYPE)
-#undef PROTOTYPE
-
 /* (a * b).sum() */
 TARGET static REAL LOOP(dot)(const REAL *restrict a, const REAL *restrict b, int n) {
     REAL sum = 0;

@@ -3,7 +3,8 @@
 from libc.limits cimport INT_MAX
 from libc.string cimport memcpy
 
-from densvec.native._vector cimport REAL, Loops, best_instruction_set, loops_of, prefetch_row
+from densvec.native._loops cimport Loops, loops_of
+from densvec.native._vector cimport REAL, best_instruction_set, prefetch_row
 
 import numpy as np
 

@@ -14,7 +14,8 @@ A check of the gradients runs the same step: into other arrays, at rates below 0
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
-from densvec.native._vector cimport LANES, REAL, Descent, Loops
+from densvec.native._loops cimport Loops
+from densvec.native._vector cimport LANES, REAL, Descent
 from densvec.native._windows cimport (
     Windows, address, begin, checked_rate, find_windows, hinge_of, list_targets, loops_for, negative_count,
     negatives_of, number_type, positive_count, prefetch,
