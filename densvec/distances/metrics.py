@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from densvec import gaussian
-from densvec.gaussian import LOG_2_PI, Gaussian
+from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
 __all__ = ["COSINE", "METRICS", "Factors", "Metric", "Moments", "Terms", "find_metric", "register"]
@@ -140,10 +140,8 @@ class Metric:
     spherical : callable
         (D, query variances, terms of the rows) → (slope, base) such that the distance between spherical
         densities is slope·‖μ_q − μ_p‖² + base.
-    factors : Factors
-        The distance separated into queries and rows.
-    bound : bool
-        Whether `factors` only give a bound, since the distance cannot be separated.
+    factors : Factors or None
+        The distance separated into queries and rows, if that is possible.
     scan : bool
         Whether one query can be compared with a diagonal table in one pass (`DensityTable.scan`).
     squared : bool
@@ -154,8 +152,7 @@ class Metric:
 
     exact: Callable[[Gaussian, Gaussian], Floats]
     spherical: Spherical
-    factors: Factors
-    bound: bool = False
+    factors: Factors | None = None
     scan: bool = False
     squared: bool = False
     non_negative: bool = True
@@ -178,9 +175,8 @@ def find_metric(name: str) -> Metric:
 def register(
     name: str,
     exact: Callable[[Gaussian, Gaussian], Floats],
-    factors: Factors,
+    factors: Factors | None = None,
     *,
-    bound: bool = False,
     scan: bool = False,
     squared: bool = False,
     non_negative: bool = True,
@@ -188,7 +184,7 @@ def register(
     """Make a metric of the function that follows, its `spherical` form, and of what else a `Metric` has."""
 
     def add(spherical: Spherical) -> Spherical:
-        METRICS[name] = Metric(exact, spherical, factors, bound, scan, squared, non_negative)
+        METRICS[name] = Metric(exact, spherical, factors, scan, squared, non_negative)
         return spherical
 
     return add
@@ -237,15 +233,8 @@ def _jeffreys(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     return p.half_precision + slope, d * v_q * p.half_precision + d * slope * p.variance - d
 
 
-# −log ∫ q p. Its 1/(v_q + v_p) cannot be separated; by Jensen's inequality it is at most E_q[−log p], which can:
-# the factors are KL's, but for what only depends on q.
-@register(
-    "expected_likelihood",
-    lambda q, p: -gaussian.expected_likelihood(q, p),
-    Factors(_KL.rows, _KL.queries, lambda q: _constant(q, 0.5 * q.dimension * LOG_2_PI)),
-    bound=True,
-    non_negative=False,
-)
+# −log ∫ q p, whose 1/(v_q + v_p) cannot be separated.
+@register("expected_likelihood", lambda q, p: -gaussian.expected_likelihood(q, p), non_negative=False)
 def _expected_likelihood(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = v_q + p.variance
     np.divide(0.5, slope, out=slope)

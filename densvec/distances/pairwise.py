@@ -93,7 +93,7 @@ def approximate_distances(
     They may lack a constant or a factor for each query, or be squared: only their order matters.
     """
     form = find_metric(metric)
-    if len(q) <= FEW or form.bound or not (q.is_spherical and table.is_spherical):
+    if len(q) <= FEW or form.factors is None or not (q.is_spherical and table.is_spherical):
         for rows, values, _ in _blocks(q, table, form, start, stop, q.mean.dtype):
             yield rows, values
         return
@@ -161,7 +161,13 @@ def _spherical_blocks(
 def _diagonal_blocks(
     q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, caution: float
 ) -> Iterator[Compared]:
-    if form.scan and table.can_be_scanned and len(q) == 1 and q.mean.dtype == np.float32:
+    if (
+        form.scan
+        and form.factors is not None
+        and table.can_be_scanned
+        and len(q) == 1
+        and q.mean.dtype == np.float32
+    ):
         rows = slice(start, stop)
         scores, own = table.scan(q, rows)[None], form.factors.own(Moments.of(q))
         yield rows, scores + own, scores + own <= caution * (np.abs(scores) + np.abs(own))
@@ -173,7 +179,9 @@ def _diagonal_blocks(
 
 def _diagonal(q: Gaussian, table: DensityTable, form: Metric, rows: slice) -> tuple[Floats, Floats]:
     """Return distances and the magnitude of the terms they are the sum of."""
-    if form.bound:  # one query after the other, which takes no product of matrices and cancels nothing
+    if (
+        form.factors is None
+    ):  # one query after the other, which takes no product of matrices and cancels nothing
         densities = table.densities(rows)
         values = np.array([form.exact(q[i], densities) for i in range(len(q))])
         return values, np.abs(values)

@@ -1,8 +1,7 @@
 """Searching by a divergence as searching by inner product: what a vector engine is given, and what it returns.
 
 Every engine can look for the rows x with the largest y·x, and most divergences can be written that way
-(:mod:`densvec.distances.metrics`), with a few dimensions more than the densities have. Expected likelihood cannot; for
-it there is a bound, exact for queries of one variance that is known beforehand; see :class:`Space`.
+(:mod:`densvec.distances.metrics`), with a few dimensions more than the densities have. Expected likelihood cannot.
 """
 
 from __future__ import annotations
@@ -28,17 +27,12 @@ class Space:
     Parameters
     ----------
     metric : str
-        ``"kl"``, ``"reverse_kl"``, ``"jeffreys"``, ``"wasserstein"``, ``"cosine"`` or ``"expected_likelihood"``.
+        ``"kl"``, ``"reverse_kl"``, ``"jeffreys"``, ``"wasserstein"`` or ``"cosine"``.
     dimension : int
         The number of dimensions D of the densities.
     diagonal : bool, optional
         Whether rows and queries may be diagonal. With spherical ones the vectors are about half as long; a
-        diagonal query then only works with KL, Wasserstein and expected likelihood.
-    least_variance : float, optional
-        For expected likelihood: the smallest variance u of any query. A query of variance v is a density of
-        variance u whose mean is drawn with variance v − u, and by Jensen's inequality the logarithm of its expected
-        likelihood is at least the mean of theirs, which separates. The bound is exact for v = u; for u = 0 it
-        is E_q[log p], whose order is that of KL.
+        diagonal query then only works with KL and Wasserstein.
 
     Examples
     --------
@@ -53,15 +47,9 @@ class Space:
     metric: str
     dimension: int
     diagonal: bool = False
-    least_variance: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.metric != "cosine":
-            find_metric(self.metric)
-        if self.least_variance < 0 or (self.least_variance and self.metric != "expected_likelihood"):
-            raise ValueError(
-                f"least_variance={self.least_variance}: it is for metric='expected_likelihood' and at least 0"
-            )
+        _ = self._factors
 
     @cached_property
     def size(self) -> int:
@@ -93,7 +81,7 @@ class Space:
             raise ValueError(
                 "the densities are diagonal: features(..., diagonal=True) makes vectors that hold their variances"
             )
-        p = self._moments(densities, self.least_variance)
+        p = Moments.of(densities, self.diagonal)
         return np.concatenate(self._factors.rows(p), axis=-1, dtype=dtype, casting="same_kind")
 
     def query(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
@@ -111,12 +99,7 @@ class Space:
                 f"by {self.metric} a diagonal density can only be compared with vectors that were made with "
                 "diagonal=True"
             )
-        if np.any(densities.variance < self.least_variance * (1 - 1e-6)):
-            raise ValueError(
-                f"a query has the variance {float(densities.variance.min()):.3g}, less than least_variance="
-                f"{self.least_variance:.3g} that the vectors were made for: make them again with a smaller one"
-            )
-        q = self._moments(densities, -self.least_variance)
+        q = Moments.of(densities, self.diagonal)
         return np.concatenate(self._factors.queries(q), axis=-1, dtype=dtype, casting="same_kind")
 
     def to_distance(self, scores: npt.ArrayLike, densities: Gaussian) -> Floats:
@@ -132,8 +115,7 @@ class Space:
         Returns
         -------
         numpy.ndarray
-            In float64. For ``"cosine"`` 1 − cosine; for ``"expected_likelihood"`` minus the bound of its
-            logarithm, so never less than the distance.
+            In float64. For ``"cosine"`` 1 − cosine.
         """
         self._check(densities)
         values = np.asarray(scores, dtype=np.float64)
@@ -143,7 +125,7 @@ class Space:
         if self.metric == "wasserstein":
             return np.sqrt(np.maximum(own - 2.0 * values, 0.0))
         distance: Floats = own - values
-        return distance if self.metric in ("cosine", "expected_likelihood") else np.maximum(distance, 0.0)
+        return distance if self.metric == "cosine" else np.maximum(distance, 0.0)
 
     def own_terms(self, densities: Gaussian) -> Floats:
         """Return what the distance has besides the product: the terms that only depend on the query.
@@ -154,7 +136,7 @@ class Space:
         >>> float(Space("kl", 2).own_terms(Gaussian([2.0, 1.0], 1.0)))
         -1.0
         """
-        own: Floats = self._factors.own(self._moments(densities))[..., 0]
+        own: Floats = self._factors.own(Moments.of(densities, self.diagonal))[..., 0]
         return own
 
     def _check(self, densities: Gaussian) -> None:
@@ -165,13 +147,10 @@ class Space:
 
     @property
     def _factors(self) -> Factors:
-        return COSINE if self.metric == "cosine" else find_metric(self.metric).factors
-
-    def _moments(self, densities: Gaussian, added_variance: float = 0.0) -> Moments:
-        moments = Moments.of(densities, self.diagonal)
-        if added_variance:
-            moments.variance = np.maximum(moments.variance + added_variance, 0.0)
-        return moments
+        factors = COSINE if self.metric == "cosine" else find_metric(self.metric).factors
+        if factors is None:
+            raise ValueError(f"{self.metric} is no inner product: search engines cannot order by it")
+        return factors
 
 
 def features(
@@ -188,8 +167,8 @@ def features(
     dtype : dtype, optional
         Type of the result.
     **space
-        `diagonal` (the densities' own shape by default) and `least_variance`, as for :class:`Space`. They must be
-        the same here, in `query` and in `to_distance`.
+        `diagonal`, as for :class:`Space` (by default the densities' own shape). It must be the same here, in `query`
+        and in `to_distance`.
 
     Examples
     --------
@@ -229,8 +208,5 @@ def to_distance(score: npt.ArrayLike, density: Gaussian, metric: str = "kl", **s
     return _space(density, metric, **space).to_distance(score, density)
 
 
-def _space(
-    densities: Gaussian, metric: str, diagonal: bool | None = None, least_variance: float = 0.0
-) -> Space:
-    diagonal = not densities.is_spherical if diagonal is None else diagonal
-    return Space(metric, densities.dimension, diagonal, least_variance)
+def _space(densities: Gaussian, metric: str, diagonal: bool | None = None) -> Space:
+    return Space(metric, densities.dimension, not densities.is_spherical if diagonal is None else diagonal)

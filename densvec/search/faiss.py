@@ -21,7 +21,7 @@ class FaissIndex(DensityIndex):
 
     Parameters
     ----------
-    densities, metric, keys, diagonal, least_variance : optional
+    densities, metric, keys, diagonal : optional
         As for :class:`~densvec.search.DensityIndex`.
     factory : str, optional
         What faiss calls a factory string: ``"HNSW32"`` (the default) is a graph, ``"Flat"`` compares with all,

@@ -62,8 +62,6 @@ class DensityIndex(ABC):
         The name of each density; words, or the numbers of the rows, by default.
     diagonal : bool, optional
         Whether queries may be diagonal; the densities' own shape by default.
-    least_variance : float, optional
-        For expected likelihood: the smallest variance of any query.
     """
 
     engine: ClassVar[str]
@@ -76,7 +74,6 @@ class DensityIndex(ABC):
         *,
         keys: Sequence[Any] | None = None,
         diagonal: bool | None = None,
-        least_variance: float = 0.0,
     ) -> None:
         source = _table(densities)
         if not len(source):
@@ -89,7 +86,7 @@ class DensityIndex(ABC):
             raise ValueError(f"there are only means here, no variances: metric={metric!r} needs densities")
         if diagonal is None:
             diagonal = not source.is_spherical
-        self.space = Space(metric, source.dimension, diagonal, least_variance)
+        self.space = Space(metric, source.dimension, diagonal)
         self.keys: Sequence[Any] = keys
         self.source: DensityTable | None = source
         self.lift = self._fitted_lift(source)
@@ -207,7 +204,7 @@ class DensityIndex(ABC):
             if header.get("class") != cls.__name__:
                 raise ValueError(f"this is a {header.get('class')}, not a {cls.__name__}")
             space, count = field(header, "space", dict), field(header, "count", int, minimum=1)
-            index.space = Space(**space)
+            index.space = Space(*(space[name] for name in ("metric", "dimension", "diagonal")))
             index.keys = persistence.unpack_vocabulary(tensors)[0] if header.get("named") else range(count)
             index.lift = Lift(tensors["shift"], tensors["scale"], float(header["radius"]))
             if len(index.keys) != count:
@@ -283,11 +280,7 @@ class DensityIndex(ABC):
         count = len(source)
         rows = np.arange(count) if count <= _SAMPLE else np.sort(rng.choice(count, _SAMPLE, replace=False))
         sample = source.densities(rows)
-        wide_enough = (sample.variance >= self.space.least_variance).all(axis=-1)
-        queries = sample[wide_enough] if wide_enough.any() else sample
-        if not wide_enough.any():
-            queries = Gaussian(sample.mean, np.full_like(sample.variance, self.space.least_variance))
-        lift = Lift.fit(self.space.features(sample, np.float64), self.space.query(queries, np.float64))
+        lift = Lift.fit(self.space.features(sample, np.float64), self.space.query(sample, np.float64))
         return lift.with_radius_of(self.space.features(source.densities(part)) for part in _blocks(count))
 
 

@@ -21,7 +21,7 @@ class UsearchIndex(DensityIndex):
 
     Parameters
     ----------
-    densities, metric, keys, diagonal, least_variance : optional
+    densities, metric, keys, diagonal : optional
         As for :class:`~densvec.search.DensityIndex`.
     dtype : {"f32", "f16", "bf16", "i8"}, optional
         How usearch keeps the vectors.

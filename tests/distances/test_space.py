@@ -50,7 +50,7 @@ def test_the_order_is_that_of_the_scan(metric, diagonal):
     np.testing.assert_allclose(to_distance(scores, q, metric), distances, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("metric", ["kl", "wasserstein", "expected_likelihood"])
+@pytest.mark.parametrize("metric", ["kl", "wasserstein"])
 def test_spherical_rows_can_be_asked_with_diagonal_queries(metric):
     rng = np.random.default_rng(3)
     p, q = densities(rng, 50, 6, False), densities(rng, 5, 6, True)
@@ -75,58 +75,14 @@ def test_diagonal_rows_need_a_diagonal_space():
         Space("kl", 6).features(densities(np.random.default_rng(3), 5, 6, True))
 
 
-# Expected likelihood, which cannot be separated
-
-
-@pytest.mark.parametrize("diagonal", [False, True])
-@given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 1))
-def test_expected_likelihood_is_bounded(diagonal, seed, share):
-    rng = np.random.default_rng(seed)
-    p, q = densities(rng, 30, 5, diagonal), densities(rng, 4, 5, diagonal)
-    space = Space("expected_likelihood", 5, diagonal, least_variance=share * float(q.variance.min()))
-    scores = space.query(q, np.float64) @ space.features(p, np.float64).T
-    assert (space.to_distance(scores, q) >= pairwise(q, p, "expected_likelihood") - 1e-9).all()
-
-
-def test_expected_likelihood_is_exact_for_queries_of_the_least_variance():
-    rng = np.random.default_rng(5)
-    p, q = densities(rng, 300, 5, False), Gaussian(rng.normal(size=(4, 5)), 0.3)
-    space = Space("expected_likelihood", 5, least_variance=0.3)
-    scores = space.query(q, np.float64) @ space.features(p, np.float64).T
-    np.testing.assert_allclose(space.to_distance(scores, q), pairwise(q, p, "expected_likelihood"), rtol=1e-9)
-
-
-def test_a_larger_least_variance_is_a_better_bound():
-    rng = np.random.default_rng(6)
-    p, q = densities(rng, 100, 5, False), Gaussian(rng.normal(size=(4, 5)), 1.0)
-    bounds = []
-    for least in (0.0, 0.3, 0.6, 0.9):
-        space = Space("expected_likelihood", 5, least_variance=least)
-        bounds.append(space.to_distance(space.query(q, np.float64) @ space.features(p, np.float64).T, q))
-    assert (np.diff(bounds, axis=0) <= 1e-9).all()
-
-
-def test_at_least_variance_0_the_bound_has_the_order_of_kl():
-    rng = np.random.default_rng(6)
-    p, q = densities(rng, 100, 5, False), densities(rng, 1, 5, False)
-    space = Space("expected_likelihood", 5)
-    scores = space.query(q, np.float64) @ space.features(p, np.float64).T
-    assert np.argsort(-scores[0]).tolist() == np.argsort(pairwise(q, p, "kl")[0]).tolist()
-
-
-def test_a_query_narrower_than_the_least_variance_is_refused():
-    with pytest.raises(ValueError, match=r"less than least_variance=0\.5"):
-        Space("expected_likelihood", 2, least_variance=0.5).query(Gaussian([0.0, 0.0], 0.1))
-
-
 # Errors
 
 
 def test_unknown_metrics_and_wrong_dimensions_are_named():
     with pytest.raises(ValueError, match="'manhattan' is unknown"):
         Space("manhattan", 2)
-    with pytest.raises(ValueError, match="least_variance"):
-        Space("kl", 2, least_variance=0.1)
+    with pytest.raises(ValueError, match="expected_likelihood is no inner product"):
+        Space("expected_likelihood", 2)
     with pytest.raises(ValueError, match="3 dimensions, those of the index 2"):
         Space("kl", 2).query(Gaussian([0.0, 0.0, 0.0], 1.0))
 

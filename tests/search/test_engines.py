@@ -115,15 +115,6 @@ def faiss_index(wv):
     return search.FaissIndex(wv, metric="kl", factory="Flat")
 
 
-def test_expected_likelihood_is_scored_exactly_again(wv):
-    pytest.importorskip("faiss")
-    least = float(wv.variances.min())
-    index = search.FaissIndex(wv, "expected_likelihood", least_variance=least, factory="Flat")
-    query = Gaussian(wv.vectors[3], [least])
-    exact = wv.most_similar(query, metric="expected_likelihood", topn=5)
-    assert index.most_similar(query, topn=5) == [(key, pytest.approx(score)) for key, score in exact]
-
-
 def test_a_trained_index_of_faiss(wv):
     pytest.importorskip("faiss")
     index = search.FaissIndex(wv, metric="kl", factory="IVF4,Flat")
