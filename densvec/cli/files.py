@@ -56,8 +56,8 @@ def _place(path: str) -> str:
     return path if is_remote(path) else os.path.realpath(local_path(path))
 
 
-_WRITTEN = ("word2vec", "word2vec-binary", "tsv", "gensim", "bsg")
-_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv"), "bsg": ("mu.vectors", "sigma.vectors")}
+_WRITTEN = ("word2vec", "word2vec-binary", "tsv", "gensim")
+_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv")}
 """Formats that are folders, and the files in them."""
 
 
@@ -65,9 +65,6 @@ def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> N
     """Write densities in a format."""
     if kind == "tsv":
         wv.save_projector(path)
-    elif kind == "bsg":
-        os.makedirs(path, exist_ok=True)
-        wv.save_bsg_format(*_targets(kind, path, None))
     elif kind == "gensim":
         with open_for_writing(path) as file:  # all in one file, which appears when it is whole
             wv.to_gensim().save(file)
@@ -122,7 +119,6 @@ Write the densities of a model for other programs:
   word2vec-binary  word2vec's binary format
   tsv              a directory for the TensorFlow embedding projector: vectors.tsv, metadata.tsv
   gensim           a gensim KeyedVectors, for KeyedVectors.load (needs gensim)
-  bsg              a directory like those of the original BSG release: mu.vectors, sigma.vectors (the variances)
 For densities and encoder without the training state, see `densvec compress`.""",
     """\
 examples:

@@ -7,6 +7,7 @@ import itertools
 import json
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 from densvec.distributed.group import Group
 from densvec.text.pieces import neighbours, pieces_of
@@ -36,7 +37,7 @@ def count_together(
     ``sentences`` are this rank's share of the corpus; a corpus file is the same for all ranks, which divide it. In
     the order of the ranks, the words are then in order of first appearance, as one process finds them.
     """
-    bounds = {"max_vocab_size": max_vocab_size, "trim_rule": trim_rule}
+    bounds: dict[str, Any] = {"max_vocab_size": max_vocab_size, "trim_rule": trim_rule}
     if corpus_file is not None:
         pieces = group.together(lambda: pieces_of(corpus_file))
         group.check_same("corpus", {"pieces": len(pieces), "bytes": sum(piece.size for piece in pieces)})

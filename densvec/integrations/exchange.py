@@ -1,4 +1,4 @@
-"""Words and densities in files of other programs: word2vec, the original BSG, gensim, the TSV projector, pandas, spaCy.
+"""Words and densities in files of other programs: word2vec, gensim, the TSV projector, pandas, spaCy.
 
 The functions are methods of :class:`~densvec.keyed.KeyedDensities`, where they take its words or return one.
 """
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "from_gensim",
     "intersect_word2vec_format",
-    "load_bsg_format",
     "load_word2vec_format",
-    "save_bsg_format",
     "save_projector",
     "save_word2vec_format",
     "to_dataframe",
@@ -217,51 +215,6 @@ def intersect_word2vec_format(
     wv.norms = None
     logger.info("took %d vectors from %s", overlap, fname)
     wv.add_lifecycle_event("intersect_word2vec_format", msg=f"{overlap} vectors from {os.fspath(fname)}")
-
-
-def load_bsg_format(
-    cls: type[KeyedDensities], mu: PathLike, sigma: PathLike, *, no_header: bool = True
-) -> KeyedDensities:
-    """Load the two text files of the original BSG release.
-
-    Parameters
-    ----------
-    mu : str or PathLike
-        ``mu.vectors``: a word and its mean on each line.
-    sigma : str or PathLike
-        ``sigma.vectors``: a word and its variance (despite the name), one number or D.
-    no_header : bool, optional
-        Whether the files have no first line with their sizes.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> mu, sigma = os.path.join(folder, "mu.vectors"), os.path.join(folder, "sigma.vectors")
-    >>> wv.save_bsg_format(mu, sigma)
-    >>> type(wv).load_bsg_format(mu, sigma).get_variance("animal").round(2)
-    array([4.], dtype=float32)
-    """
-    options = Options(no_header=no_header)
-    words, means = word2vec.read(mu, options)
-    log_variances = _read_log_variances(sigma, words, means.shape[1], options)
-    return cls.from_arrays(words, means, log_variances=log_variances)
-
-
-def save_bsg_format(wv: KeyedDensities, mu: PathLike, sigma: PathLike) -> None:
-    """Save means and variances as the two text files of the original BSG release.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> wv.save_bsg_format(os.path.join(folder, "mu.vectors"), os.path.join(folder, "sigma.vectors"))
-    >>> sorted(os.listdir(folder))
-    ['mu.vectors', 'sigma.vectors']
-    """
-    variances = wv.variances
-    word2vec.write(mu, wv.index_to_key, wv.vectors, header=None)
-    word2vec.write(sigma, wv.index_to_key, variances, header=None)
 
 
 def to_gensim(wv: KeyedDensities) -> Any:

@@ -309,8 +309,6 @@ class KeyedDensities(Tables):
     load_word2vec_format = classmethod(exchange.load_word2vec_format)
     save_word2vec_format = exchange.save_word2vec_format
     intersect_word2vec_format = exchange.intersect_word2vec_format
-    load_bsg_format = classmethod(exchange.load_bsg_format)
-    save_bsg_format = exchange.save_bsg_format
     to_gensim = exchange.to_gensim
     from_gensim = classmethod(exchange.from_gensim)
     save_projector = exchange.save_projector
@@ -331,9 +329,6 @@ class KeyedDensities(Tables):
     # What code written for older versions of gensim calls
 
     init_sims = retired.init_sims
-    word_vec = retired.word_vec
-    words_closer_than = retired.words_closer_than
-    similarity_unseen_docs = retired.similarity_unseen_docs
 
     def __getattr__(self, name: str) -> NoReturn:
         raise retired.missing(self, name)

@@ -95,17 +95,3 @@ class DensityModel(VocabularyBuilding, Training, Saving):
             self.wv.unit_normalize_all()
         else:
             self.wv.fill_norms()
-
-    def score(
-        self,
-        sentences: Sentences,
-        total_sentences: int = 1_000_000,
-        chunksize: int = 100,
-        queue_factor: int = 2,
-        report_delay: float = 1,
-    ) -> None:
-        """Raise RuntimeError: only a model with hierarchical softmax gives a sentence a probability."""
-        raise RuntimeError(
-            "score() needs hierarchical softmax (hs=1), which densvec's models do not have: they contrast "
-            "words with negatives. To compare how words fit a context, use wv.infer or predict_output_word"
-        )

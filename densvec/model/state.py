@@ -408,7 +408,7 @@ class ModelState(SharedParameters, Lifecycle):
             use = f"wv.{name}"
         else:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}, as in gensim 4: use {use}")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: use {use}")
 
 
 #: Names that models had in older versions of gensim; those of their words are in `densvec.keyed.retired`.
@@ -417,4 +417,5 @@ _RENAMED = {
     "iter": "epochs",
     "vocabulary": "wv.key_to_index and the model's own attributes",
     "trainables": "the model's own attributes",
+    "score": "wv.infer or predict_output_word: there is no hierarchical softmax (hs=1) here",
 }

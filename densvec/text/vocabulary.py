@@ -225,7 +225,11 @@ def count_words(
     paths = [] if corpus_file is None else corpus_paths(corpus_file)
     if paths and workers > 1 and not max_vocab_size and all(map(is_plain, paths)):
         counter = count_pieces(
-            pieces_of(paths), workers, errors=errors, max_sentence_length=max_sentence_length, progress=progress
+            pieces_of(paths),
+            workers,
+            errors=errors,
+            max_sentence_length=max_sentence_length,
+            progress=progress,
         )
     elif corpus_file is not None:
         reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)

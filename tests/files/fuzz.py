@@ -186,21 +186,6 @@ def binary_word2vec_target(directory):
     return word2vec_target(directory, binary=True)
 
 
-def bsg_target(directory):
-    """The two text files of the original BSG, of which the variances are damaged."""
-    means, variances = (os.path.join(directory, name) for name in ("mu.vectors", "sigma.vectors"))
-    words = ["the", "cat", "sat"]
-    with open(means, "w") as file:
-        file.writelines(f"{word} 0.5 -1.25 3e-5\n" for word in words)
-    with open(variances, "w") as file:
-        file.writelines(f"{word} 0.75\n" for word in words)
-
-    def use(path, mmap):
-        use_words(KeyedDensities.load_bsg_format(means, path))
-
-    return Target(variances, use, cunning=False, checked=False, error=ValueError)
-
-
 TARGETS = [
     words_target,
     model_target,
@@ -210,9 +195,8 @@ TARGETS = [
     compressed_target,
     word2vec_target,
     binary_word2vec_target,
-    bsg_target,
 ]
-SHARES = [5, 5, 3, 2, 2, 1, 1, 1, 1]  # how many of 21 cases each gets
+SHARES = [5, 5, 3, 2, 2, 1, 1, 1]  # how many of 20 cases each gets
 
 
 def limit_memory():

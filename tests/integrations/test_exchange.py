@@ -1,4 +1,4 @@
-"""Exchange with gensim, the original BSG, the projector and pandas."""
+"""Exchange with gensim, the projector and pandas."""
 
 import pathlib
 
@@ -91,47 +91,6 @@ def test_companions_that_do_not_fit_are_named(tmp_path, wv):
         variances.write_text(text, encoding="utf8")
         with pytest.raises(ValueError, match=message):
             KeyedDensities.load_word2vec_format(means, variances=variances)
-
-
-def test_original_bsg_files(tmp_path, wv):
-    mu, sigma = tmp_path / "mu.vectors", tmp_path / "sigma.vectors"
-    wv.save_bsg_format(mu, sigma)
-    first = mu.read_text(encoding="utf8").splitlines()[0].split()
-    assert first[0] == "dog"
-    assert [float(number) for number in first[1:]] == pytest.approx(wv["dog"].tolist())
-    numbers = sigma.read_text(encoding="utf8").splitlines()[0].split()[1:]
-    assert [float(number) for number in numbers] == pytest.approx(wv.get_variance("dog").tolist())
-    loaded = KeyedDensities.load_bsg_format(mu, sigma)
-    assert loaded.index_to_key == WORDS
-    assert_array_equal(loaded.vectors, wv.vectors)
-    assert_allclose(loaded.log_variances, wv.log_variances, rtol=1e-5, atol=1e-6)
-
-
-def test_bsg_files_in_another_order(tmp_path):
-    mu, sigma = tmp_path / "mu.vectors", tmp_path / "sigma.vectors"
-    mu.write_text("dog 1.0 2.0\ncat 3.0 4.0\n")
-    sigma.write_text("cat 2.0\ndog 0.5\n")
-    loaded = KeyedDensities.load_bsg_format(mu, sigma)
-    assert_allclose(loaded.get_variance("dog"), [0.5])
-    mu.write_text("2 2\ndog 1.0 2.0\ncat 3.0 4.0\n")
-    sigma.write_text("2 1\ncat 2.0\ndog 0.5\n")
-    assert KeyedDensities.load_bsg_format(mu, sigma, no_header=False).index_to_key == ["dog", "cat"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("dog 1 2\ncat 3\n", "mu.vectors: line 2: expected a word and 2 numbers, got 2 fields"),
-        ("dog 1 2\ncat 3 x\n", "mu.vectors: line 2: 'x' is not a number"),
-        ("dog\n", "mu.vectors: line 1: expected a word and its numbers"),
-    ],
-)
-def test_damaged_bsg_files_are_named(tmp_path, text, message):
-    mu, sigma = tmp_path / "mu.vectors", tmp_path / "sigma.vectors"
-    mu.write_text(text)
-    sigma.write_text("dog 1\ncat 1\n")
-    with pytest.raises(ValueError, match=message):
-        KeyedDensities.load_bsg_format(mu, sigma)
 
 
 def test_projector(tmp_path, wv):

@@ -11,6 +11,7 @@ from gensim.test.utils import datapath
 from numpy.testing import assert_allclose, assert_array_equal
 
 from densvec.keyed import KeyedDensities
+from densvec.keyed.retired import REMOVED
 
 os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")  # wmdistance needs none, and torch loads slowly
 
@@ -92,7 +93,6 @@ CALLS = {
     "get_vector norm": lambda k: k.get_vector("w2", norm=True),
     "get_vector read-only": lambda k: k.get_vector("w2").flags.writeable,
     "get_vector unknown": lambda k: k.get_vector("nope"),
-    "word_vec": lambda k: k.word_vec("w2"),
     "get_mean_vector": lambda k: k.get_mean_vector(["w1", "w2", "nope"]),
     "get_mean_vector weights": lambda k: k.get_mean_vector(["w1", 5, "w2"], weights=[1, -2, 0.5]),
     "get_mean_vector raw": lambda k: k.get_mean_vector(["w1", "w2"], pre_normalize=False),
@@ -170,7 +170,6 @@ CALLS = {
     "closer_than": lambda k: k.closer_than("w1", "w9"),
     "closer_than self": lambda k: k.closer_than("w1", "w1"),
     "closer_than unknown": lambda k: k.closer_than("w1", "nope"),
-    "words_closer_than": lambda k: k.words_closer_than("w1", "w9"),
     "rank": lambda k: [k.rank("w1", word) for word in WORDS[2:]],
     "rank self": lambda k: k.rank("w1", "w1"),
     "rank unknown": lambda k: k.rank("nope", "w1"),
@@ -229,7 +228,6 @@ CALLS = {
     "setitem": lambda k: [k.__setitem__("w1", np.ones(D)), k["w1"]],
     "setitem list": lambda k: [k.__setitem__(["w1", "a"], np.ones((2, D))), k[["a", "w1"]], len(k)],
     "resize_vectors": lambda k: [k.index_to_key.append("a"), k.resize_vectors(seed=1), k.vectors.shape],
-    "similarity_unseen_docs": lambda k: k.similarity_unseen_docs(),
     "evaluate_word_analogies": lambda k: _named(k, "evaluate_word_analogies", "questions-words.txt"),
     "evaluate_word_pairs": lambda k: _named(k, "evaluate_word_pairs", "wordsim353.tsv"),
     "log_evaluate_word_pairs": lambda k: k.log_evaluate_word_pairs((0.5, 0.1), (0.5, 0.1), 3.0, "pairs"),
@@ -277,7 +275,7 @@ def test_every_public_method_is_here():
 
 def test_every_signature_begins_like_gensims():
     for name, theirs in inspect.getmembers(KeyedVectors, inspect.isroutine):
-        if name.startswith("_") or name in ("save", "log_accuracy", "vocab", "add_lifecycle_event"):
+        if name.startswith("_") or name in (*REMOVED, "save", "add_lifecycle_event"):
             continue
         ours = list(inspect.signature(getattr(KeyedDensities, name)).parameters.values())
         for parameter in inspect.signature(theirs).parameters.values():
@@ -294,7 +292,7 @@ def _has(name):
     try:
         getattr(KeyedDensities(2), name)
     except AttributeError as error:
-        return "use " in str(error)  # a name that gensim 4 retired too
+        return "use " in str(error)  # a name that gensim has retired
     return True
 
 

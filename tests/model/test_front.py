@@ -48,7 +48,6 @@ def test_constructor_is_gensims_followed_by_keywords_of_our_own():
         "get_latest_training_loss",
         "add_lifecycle_event",
         "init_sims",
-        "score",
     ],
 )
 def test_methods_take_gensims_arguments(method):
@@ -146,7 +145,6 @@ def wrong_calls():
         "no corpus to train on": (built, lambda model: model.train(total_examples=9, epochs=1)),
         "one-shot corpus": (built, lambda m: m.train((s for s in SENTENCES), total_examples=9, epochs=2)),
         "unknown argument": (built, lambda m: m.train(SENTENCES, total_examples=9, epochs=1, speed=11)),
-        "score": (built, lambda model: model.score(SENTENCES)),
         "subscript": (built, lambda model: model["human"]),
     }
 
