@@ -1,5 +1,6 @@
 """Every example runs, on little data, as a user runs it: in a process of its own."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -49,7 +50,9 @@ def test_every_example_is_tested():
     found = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert found == {
         *EXAMPLES,
+        "bias",
         "demo",
+        "english_text",
         "paper_tables",
         "train_english",
     }  # paper_tables has a test file of its own
@@ -82,13 +85,68 @@ def test_the_demo_on_ones_own_text(tmp_path):
 
 def test_a_model_for_shipping_is_made(tmp_path):
     toy_language(1500).write(tmp_path / "own.txt")
-    places = ["--model", "full.dv", "-o", "toy.dv", "--card", "toy.md"]
-    words = ["--words", "60", "--title", "Toy language"]
+    places = ["--model", "full.dv", "-o", "toy.dv", "--large", "toy-md.dv", "--card", "toy.md"]
+    words = ["--words", "60", "--large-words", "90", "--title", "Toy language"]
     options = ["--epochs", "1", "--vector-size", "8", "--sample", "0.01", "--workers", "1"]
     printed = run("train_english", ["own.txt", *places, *words, *options], tmp_path)
     assert "60 words" in printed
-    small = densvec.load(tmp_path / "toy.dv")
+    small, large = (densvec.load(tmp_path / name) for name in ("toy.dv", "toy-md.dv"))
     assert len(small) == 60
+    assert len(large) == 90
     assert small.card == (tmp_path / "toy.md").read_text(encoding="utf-8")
     assert small.card.startswith("# Toy language")
     assert "--vector-size 8" in small.card
+    assert hashlib.sha256((tmp_path / "toy-md.dv").read_bytes()).hexdigest() in small.card
+
+
+def test_the_text_of_a_model_is_cleaned_and_mixed(tmp_path):
+    names = [
+        "Ahr",
+        "Ems",
+        "Inn",
+        "Isar",
+        "Lech",
+        "Main",
+        "Oder",
+        "Ruhr",
+        "Saar",
+        "Spree",
+        "Werra",
+        "Weser",
+        "Alz",
+    ]
+    stubs = [
+        f"The {name} is a river that flows through the north of Germany and into the sea." for name in names
+    ]
+    numerals = ["".join(chr(ord("a") + int(digit)) for digit in str(i)) for i in range(400)]
+    prose = [f"He said that {word} was much of what they had seen in Hong Kong." for word in numerals]
+    (tmp_path / "a.txt").write_text(
+        "\n".join(
+            [
+                *stubs,
+                *prose,
+                prose[0],
+                "History.",
+                "| rowspan=2 | of the table that it is in",
+                "Smith, John; Brown, Robert; Miller, Jane; Cooper, Alice; Mason, Philip; Carter, Anne",
+            ]
+        )
+    )
+    (tmp_path / "b.txt").write_text(
+        "\n".join(f"It was the {i}th of all those old books. " + "And so on it went. " * 9 for i in range(9))
+    )
+    run("english_text", ["a.txt", "b.txt:1.0", "-o", "out.txt", "--phrase-count", "80"], tmp_path)
+    lines = (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
+    assert sum("is a river" in line for line in lines) == 10
+    assert sum(line.startswith("he said that a was") for line in lines) == 1
+    assert not any("smith" in line or "rowspan" in line or line == "history" for line in lines)
+    assert sum("hong_kong" in line for line in lines) > 100
+    assert sum("hong kong" in line for line in lines) > 100
+    assert any("old books" in line for line in lines)
+    words = dict(line.split("\t", 1) for line in (tmp_path / "out.txt.words").read_text().splitlines())
+    assert words["hong"].split("\t") == ["400", "400"]
+
+
+def test_biases_are_measured(tmp_path):
+    printed = run("bias", ["english"], tmp_path)
+    assert "| flowers, insects; pleasant, unpleasant (a check: an effect is no harm) | +" in printed

@@ -1,6 +1,7 @@
-"""Models that come with densvec, and how a model is found by its name or its path.
+"""Models with a name, and how a model is found by its name or its path.
 
-Each is one file of this folder, ``NAME.dv``; ``examples/train_english.py`` makes the one that is called ``english``.
+Those that come with densvec are files of this folder, ``NAME.dv``; larger ones are downloaded when they are first asked
+for (``download.py``). ``examples/train_english.py`` makes them.
 """
 
 from __future__ import annotations
@@ -20,48 +21,57 @@ _SUFFIX = ".dv"
 
 
 def names() -> list[str]:
-    """Return the names of the models that come with this densvec.
+    """Return the names of the models that come with this densvec or can be downloaded.
 
     Examples
     --------
     >>> "english" in names()
     True
     """
-    return sorted(file.removesuffix(_SUFFIX) for file in os.listdir(FOLDER) if file.endswith(_SUFFIX))
+    from densvec.pretrained.download import RELEASED
+
+    packaged = [file.removesuffix(_SUFFIX) for file in os.listdir(FOLDER) if file.endswith(_SUFFIX)]
+    return sorted({*packaged, *RELEASED})
 
 
 def find(name_or_path: PathLike) -> str:
-    """Return the path of a model: of one that comes with densvec if that is its name, else the path itself.
+    """Return the path of a model: of one with a name, downloaded if need be, or the path itself.
 
     Raises
     ------
     FileNotFoundError
-        If there is neither such a model nor such a file; the message lists the models that there are.
+        If there is neither such a model nor such a file, or it could not be downloaded; the message says what to do.
 
     Examples
     --------
     >>> find("englisch")
     Traceback (most recent call last):
-    FileNotFoundError: there is no file 'englisch', and no model of that name ... did you mean 'english'?
+    FileNotFoundError: there is no file 'englisch', and no model of that name; there are 'english'...
     """
     from densvec.files.streams import is_remote, local_path
 
     name = local_path(name_or_path)
     known = names()
     if name in known:
-        return os.path.join(FOLDER, name + _SUFFIX)
+        packaged = os.path.join(FOLDER, name + _SUFFIX)
+        if os.path.exists(packaged):
+            return packaged
+        from densvec.pretrained.download import fetch
+
+        return fetch(name)
     if is_remote(name) or os.path.exists(name):
         return name
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(map(repr, known)) or "none"
-    raise FileNotFoundError(
-        f"there is no file {name!r}, and no model of that name comes with densvec ({listed}){hint}"
-    )
+    raise FileNotFoundError(f"there is no file {name!r}, and no model of that name; there are {listed}{hint}")
 
 
 def load(name_or_path: PathLike, mmap: str | None = "r") -> KeyedDensities:
-    """Open the words of a model: one that comes with densvec, a file, or a folder of the Hugging Face kind.
+    """Open the words of a model: one with a name, a file, or a folder of the Hugging Face kind.
+
+    ``"english"`` comes with densvec. Larger models are downloaded once, checked, and kept in ``~/.cache/densvec``;
+    the environment variable DENSVEC_MODELS names a folder or a server to take them from instead.
 
     Parameters
     ----------
