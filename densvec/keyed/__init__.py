@@ -329,6 +329,8 @@ class KeyedDensities(Tables):
     # What code written for older versions of gensim calls
 
     init_sims = retired.init_sims
+    word_vec = retired.word_vec
+    words_closer_than = retired.words_closer_than
 
     def __getattr__(self, name: str) -> NoReturn:
         raise retired.missing(self, name)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from densvec.types import Floats
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["REMOVED", "init_sims", "missing"]
+__all__ = ["REMOVED", "init_sims", "missing", "word_vec", "words_closer_than"]
 
 REMOVED = {
     "vocab": "key_to_index (word to row), index_to_key (row to word) and get_vecattr(word, 'count')",
@@ -20,8 +22,6 @@ REMOVED = {
     "accuracy": "evaluate_word_analogies()",
     "log_accuracy": "evaluate_word_analogies(), which logs its scores",
     "add": "add_vectors()",
-    "word_vec": "get_vector()",
-    "words_closer_than": "closer_than()",
     "similarity_unseen_docs": "n_similarity()",
     "get_keras_embedding": "vectors, to build the layer from",
     "syn1neg": "encoder, which stands for a skip-gram's second table; that of a SkipGram is context_vectors",
@@ -45,8 +45,35 @@ def init_sims(wv: KeyedDensities, replace: bool = False) -> None:
     --------
     >>> wv.fill_norms()
     """
-    text = "init_sims() is deprecated: use fill_norms() or unit_normalize_all()"
-    warnings.warn(text, DeprecationWarning, stacklevel=2)
+    _warn("init_sims", "fill_norms() or unit_normalize_all()")
     wv.fill_norms()
     if replace:
         wv.unit_normalize_all()
+
+
+def word_vec(wv: KeyedDensities, *args: Any, **kwargs: Any) -> Floats:
+    """Do what :meth:`get_vector` does: use that.
+
+    Examples
+    --------
+    >>> wv.get_vector("dog")
+    array([2., 1.], dtype=float32)
+    """
+    _warn("word_vec", "get_vector()")
+    return wv.get_vector(*args, **kwargs)
+
+
+def words_closer_than(wv: KeyedDensities, word1: Any, word2: Any) -> list[str]:
+    """Do what :meth:`closer_than` does: use that.
+
+    Examples
+    --------
+    >>> wv.closer_than("dog", "cat")
+    ['animal']
+    """
+    _warn("words_closer_than", "closer_than()")
+    return wv.closer_than(word1, word2)
+
+
+def _warn(old: str, new: str) -> None:
+    warnings.warn(f"{old}() is deprecated: use {new}", DeprecationWarning, stacklevel=3)
