@@ -20,10 +20,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Modules and tests for packages that not everyone has.
 OPTIONAL = {
     "densvec/integrations/arrow.py": "pyarrow",
-    "densvec/distributed/combine.py": "torch",
     "densvec/distributed/exchange.py": "torch",
+    "densvec/distributed/loop.py": "torch",
     "densvec/distributed/rows.py": "torch",
-    "densvec/distributed/training.py": "torch",
     "densvec/integrations/onnx.py": "onnxruntime",
     "densvec/search/faiss.py": "faiss",
     "densvec/sklearn.py": "sklearn",

@@ -70,13 +70,19 @@ class KeyedDensities(Tables):
 
     Examples
     --------
+    The examples of all methods ask these four words, which there also have an encoder.
+
     >>> import numpy as np
     >>> from densvec import KeyedDensities
     >>> wv = KeyedDensities(2, covariance="spherical")
-    >>> means, log_variances = [[1, 1], [2, 1], [-3, 0]], np.log([[4], [1], [1]])
-    >>> wv.add_vectors(["animal", "dog", "car"], means, log_variances=log_variances)
+    >>> wv.add_vectors(
+    ...     ["animal", "dog", "cat", "car"],
+    ...     [[1, 1], [2, 1], [1, 2], [-3, 0]],
+    ...     extras={"count": np.array([400, 300, 200, 100])},
+    ...     log_variances=np.log([[4], [1], [1], [1]]),
+    ... )
     >>> wv
-    KeyedDensities<vector_size=2, 3 keys, spherical>
+    KeyedDensities<vector_size=2, 4 keys, spherical>
     >>> wv["dog"]
     array([2., 1.], dtype=float32)
     >>> wv.density("dog")

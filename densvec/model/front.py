@@ -52,9 +52,9 @@ def model(cls: T) -> T:
 class DensityModel(VocabularyBuilding, Training, Saving):
     """A model that is constructed, trained, queried and saved like gensim's Word2Vec.
 
-    Its parts are in files of their own: `state` (attributes, and what a subclass defines), `parameters`,
-    `layout`, `vocabulary`, `training` and `saving`. A subclass is a dataclass whose fields are its own parameters,
-    decorated with `model`, and says what its tables are and what trains them.
+    Its parts are in files of their own: `state` (attributes, and what a subclass defines), `parameters`, `vocabulary`,
+    `training` and `saving`. A subclass is a dataclass whose fields are its own parameters, decorated with `model`, and
+    says what its tables are and what trains them.
     """
 
     def __post_init__(
