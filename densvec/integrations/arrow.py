@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.checks import needs
+from densvec.files.streams import open_for_writing
 from densvec.types import PathLike
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ def save_parquet(wv: KeyedDensities, path: PathLike, **options: Any) -> None:
     >>> type(wv).load_parquet(path).index_to_key
     ['animal', 'dog', 'cat', 'car']
     """
-    needs("pyarrow.parquet", "arrow").write_table(to_arrow(wv), os.fspath(path), **options)
+    parquet, table = needs("pyarrow.parquet", "arrow"), to_arrow(wv)
+    with open_for_writing(path) as file:  # which appears when it is whole
+        parquet.write_table(table, file, **options)
 
 
 def load_parquet(cls: type[KeyedDensities], path: PathLike) -> KeyedDensities:

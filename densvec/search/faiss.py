@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from densvec.checks import needs
+from densvec.files.streams import open_for_writing
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
 
@@ -72,7 +73,9 @@ class FaissIndex(DensityIndex):
         return rows, distances
 
     def _save_engine(self, folder: str) -> None:
-        needs("faiss", "search").write_index(self.vectors, os.path.join(folder, _FILE))
+        faiss = needs("faiss", "search")
+        with open_for_writing(os.path.join(folder, _FILE)) as file:
+            faiss.write_index(self.vectors, faiss.PyCallbackIOWriter(file.write))
 
     def _load_engine(self, folder: str, **options: Any) -> None:
         self.vectors = needs("faiss", "search").read_index(os.path.join(folder, _FILE))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from densvec.checks import needs
+from densvec.files.streams import open_for_writing
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
 
@@ -67,7 +68,8 @@ class UsearchIndex(DensityIndex):
         return rows, squares
 
     def _save_engine(self, folder: str) -> None:
-        self.vectors.save(os.path.join(folder, _FILE))
+        with open_for_writing(os.path.join(folder, _FILE)) as file:
+            file.write(self.vectors.save())
 
     def _load_engine(self, folder: str, **options: Any) -> None:
         self.vectors = needs("usearch.index", "search").Index.restore(

@@ -7,6 +7,7 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 from conftest import example_densities
 from densvec import KeyedDensities
+from tests.cli.test_files import full_disk
 
 
 @pytest.fixture
@@ -23,6 +24,15 @@ def make(covariance):
         list("abcdé"), rng.normal(size=(5, 3)), extras=extras, log_variances=log_variances[covariance]
     )
     return wv
+
+
+def test_a_full_disk_leaves_the_old_file(wv, tmp_path):
+    path = tmp_path / "words.parquet"
+    wv.save_parquet(path)
+    whole = path.read_bytes()
+    with full_disk(len(whole) // 2), pytest.raises(OSError, match=r"words\.parquet"):
+        wv.save_parquet(path)
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("covariance", [None, "spherical", "diagonal"])

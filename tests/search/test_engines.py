@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from densvec import Gaussian, KeyedDensities, search
+from tests.cli.test_files import full_disk
 from tests.search.engines import ENGINES
 
 METRICS = ["kl", "reverse_kl", "jeffreys", "wasserstein", "cosine"]
@@ -107,6 +108,15 @@ def test_densities_without_words_have_numbers(engine):
 
 
 # What needs no engine of its own
+
+
+def test_a_full_disk_leaves_the_old_index(engine, wv, tmp_path):
+    index = engine(wv, metric="kl")
+    index.save(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with full_disk(1000), pytest.raises((OSError, RuntimeError)):
+        index.save(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.fixture
