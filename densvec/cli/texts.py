@@ -266,7 +266,7 @@ EVALUATE = Command(
     "measure a model on public benchmarks, beside simple baselines",
     """\
 Run every benchmark in a directory: neighbours, word in context, substitutes, senses, hypernyms, new words, texts,
-change of meaning, entailment, word similarity, analogies. Every figure of the model's own calls stands beside simple
+change of meaning, entailment, word similarity. Every figure of the model's own calls stands beside simple
 baselines from the same means, and beside other vectors, with a 95 % confidence interval by bootstrap.""",
     """\
 examples:
@@ -277,7 +277,7 @@ examples:
 What is in the directory is looked for by name: word-sim/EN-MEN-TR-3k.txt and others, context/wic_train.data and .gold,
 context/scws_dev.txt, lexsub/lst_all.preprocessed with lst_all.gold and lst.gold.candidates, senses/semeval2010.txt and
 .key, entailment/bless.tsv, bless_direction.txt, hyperlex.txt, semeval2018_1A_training.data and .gold,
-new_words/nonce.txt, chimeras_l2.txt, texts/stsb_dev.csv, shift/dwug_en/, analogies/questions-words.txt.""",
+new_words/nonce.txt, chimeras_l2.txt, texts/stsb_dev.csv, shift/dwug_en/.""",
     [
         MODEL,
         Argument("data", metavar="DIR", help="the directory of benchmarks"),

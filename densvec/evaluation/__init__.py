@@ -5,7 +5,6 @@ any other method, and returns `Results`, which print as a table and turn into JS
 all that a directory has.
 """
 
-from densvec.evaluation.analogies import word_analogies
 from densvec.evaluation.change import graded_change
 from densvec.evaluation.everything import evaluate_all
 from densvec.evaluation.figures import Figure, Results
@@ -43,7 +42,6 @@ __all__ = [
     "sense_induction",
     "similarity_in_context",
     "text_similarity",
-    "word_analogies",
     "word_in_context",
     "word_similarity",
 ]

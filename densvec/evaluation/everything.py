@@ -9,7 +9,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-from densvec.evaluation.analogies import word_analogies
 from densvec.evaluation.change import graded_change
 from densvec.evaluation.figures import Results
 from densvec.evaluation.hypernyms import hypernym_discovery
@@ -51,7 +50,6 @@ PLACES: tuple[tuple[str, Task[Any]], ...] = (
     ("entailment/*_direction.txt", entailment_direction),
     ("entailment/*hyperlex*", graded_entailment),
     ("word-sim/*.txt", word_similarity),
-    ("analogies/*.txt", word_analogies),
 )
 """Where in the directory files are looked for, and the task of each."""
 

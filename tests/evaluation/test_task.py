@@ -101,5 +101,5 @@ def test_what_is_asked_for_must_be_there(tmp_path):
         evaluate_all(wv, tmp_path / "absent")
     with pytest.raises(FileNotFoundError, match="no benchmark in word-sim/"):
         evaluate_all(wv, tmp_path)
-    with pytest.raises(ValueError, match="there is no task 'similarity'; there are analogies"):
+    with pytest.raises(ValueError, match="there is no task 'similarity'; there are candidates"):
         evaluate_all(wv, tmp_path, tasks=["similarity"])
