@@ -17,7 +17,7 @@ HEAVY = (
     "pyarrow",
     "duckdb",
 )
-HEAVY += ("faiss", "usearch", "qdrant_client", "psycopg", "huggingface_hub", "annoy")
+HEAVY += ("faiss", "usearch", "qdrant_client", "psycopg", "onnx", "onnxruntime", "huggingface_hub", "annoy")
 
 
 def modules_after(code):

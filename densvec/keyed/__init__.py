@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from densvec import questions
 from densvec.gaussian import Gaussian
-from densvec.integrations import arrow, exchange, hub
+from densvec.integrations import arrow, exchange, hub, onnx
 from densvec.keyed import evaluation, growth, retired, saving, search, similarities
 from densvec.questions.hypernymy import HypernymyScale
 from densvec.questions.lookup import (
@@ -330,6 +330,7 @@ class KeyedDensities(Tables):
     from_arrow = classmethod(arrow.from_arrow)
     save_parquet = arrow.save_parquet
     load_parquet = classmethod(arrow.load_parquet)
+    export_onnx = onnx.export_onnx
 
     # What code written for older versions of gensim calls
 
