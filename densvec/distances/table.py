@@ -146,7 +146,7 @@ def row_blocks(start: int, stop: int, width: int, entries: int = BLOCK_ENTRIES) 
 def products(vectors: Floats, table: Floats) -> Floats:
     """Return the inner product of each vector with each row of a table, (len(vectors), len(table)).
 
-    Before it multiplies two matrices, BLAS copies both into an order of its own, which for a few vectors takes
+    Before it multiplies two matrices, BLAS copies both into its own layout, which for a few vectors takes
     several times as long as the products themselves.
 
     Examples

@@ -1,4 +1,4 @@
-"""Rounds in which ranks exchange what they changed, while training continues."""
+"""Exchanging changes with the other ranks in rounds, while training continues."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ __all__ = ["Exchange", "Report", "Shared", "pack", "unpack"]
 
 T = TypeVar("T")
 
-#: Rows that are sent at once when all are: bounds the memory that it takes.
+#: When all rows are sent, so many go at once, which bounds the memory.
 SLAB = 1 << 16
 
-#: A second moment that is not above this says nothing about how others are to change it.
+#: Second moments up to this are left alone: their ratio to what others have means nothing.
 NOTHING = 1e-30
 
-#: Bytes that a tensor begins at a multiple of in a message, so that it can be read where it lies.
+#: Alignment of tensors in a message, in bytes, so that they can be read in place.
 STEP = 8
 
 
 @dataclass(frozen=True)
 class Shared:
-    """The live arrays of a backend, by how the changes of ranks to them become one."""
+    """The live arrays of a backend, by how the changes of the ranks are combined."""
 
     #: Tables with a row for each word, with the rule for the changes of their rows, see `densvec.distributed.rows`.
     rows: Sequence[tuple[Tensor, str]]
     #: What is averaged: the weights of the encoder, and counters.
     means: Sequence[Tensor] = ()
-    #: Second moments of the weights, which are averaged, and never below 0. They forget: what they were when a round
-    #: began says by what part to change them when it has ended, not by how much.
+    #: Second moments of the weights, which are averaged. They decay while a round runs, so its outcome scales them: a
+    #: difference could take them below 0.
     moments: Sequence[Tensor] = ()
-    #: The momentum of the weights, which each rank has of its own until all tables are made equal: if ranks took each
-    #: other's over, all of them would go on with what only one has to.
+    #: Momentum of the weights. Each rank keeps its own until all tables are made equal: an average would repeat on all
+    #: ranks the step that one of them is taking.
     momentum: Sequence[Tensor] = ()
-    #: How far training has drawn the first of `rows`, the means, if that is known; each rank has its own.
+    #: How far this rank has drawn each row of the first of `rows`, the means, if that is known.
     travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
-        """Return all that ranks have in common."""
+        """Return all shared arrays."""
         return [*(table for table, _ in self.rows), *self.means, *self.moments, *self.momentum]
 
 
@@ -68,14 +68,14 @@ class Report:
 
     @classmethod
     def of_vector(cls, vector: Tensor) -> Report:
-        """Return the report of its numbers."""
+        """Return the report that `vector` made numbers of."""
         done, full, stop, error, *numbers = vector.tolist()
         return cls(numbers, bool(done), bool(full), bool(stop), "" if error else None)
 
 
 @dataclass
 class _Change:
-    """Changes of some rows, and values of what is averaged."""
+    """Changes of some rows, and the values that are averaged."""
 
     parts: Parts
     rows: Tensor
@@ -117,11 +117,11 @@ class Exchange:
 
     @property
     def under_way(self) -> bool:
-        """Whether a round was started whose outcome was not taken yet."""
+        """Whether a round has been started and not yet taken."""
         return self._pending is not None
 
     def start(self, report: Report, *, changes: bool = True) -> None:
-        """Start a round on what has changed by now, or one of reports alone."""
+        """Start a round: with what has changed so far, or with reports alone."""
         assert self._pending is None
         if changes:
             parts = slices(len(self._rows), self._rounds)
@@ -152,7 +152,7 @@ class Exchange:
         return reports, documents
 
     def follow(self, report: Report, document: Any) -> tuple[list[Report], list[Any]]:
-        """Make all tables those of rank 0, the only one that has trained; return reports and documents as `full`."""
+        """Take over the tables of rank 0, the only one that has trained; return what `full` returns."""
         reports, documents = self._gathered(report, document)
         if documents:
             self._run(self._adopt)
@@ -182,7 +182,7 @@ class Exchange:
     def _changed(self, parts: Parts, averaged: Sequence[Tensor]) -> _Change:
         """Return what has changed in some rows since ranks agreed, and a copy of what is averaged.
 
-        Both are filled up, so that all ranks own equally many of them.
+        Both are padded to a multiple of the number of ranks.
         """
         rows = self._rows.changed(parts, self.group.size)
         values = torch.cat([torch.empty(0), *(tensor.flatten().cpu().float() for tensor in averaged)])
@@ -202,7 +202,7 @@ class Exchange:
                 tensor.mul_(torch.where(own > NOTHING, mean / own, 1))
 
     def _settle(self, change: _Change) -> None:
-        """Make everything equal to what changes come to."""
+        """Add the combined change everywhere, so that all ranks have the same."""
         _, of_all = self._run(lambda: self._exchanged(torch.empty(0), change))
         outcome = of_all()
         self._rows.settle(change.parts, outcome.rows)
@@ -220,7 +220,7 @@ class Exchange:
                 part.copy_(sent)
 
     def _read(self, report: Report, vectors: Tensor) -> list[Report]:
-        """Return the reports of all ranks, with why those that cannot go on cannot."""
+        """Return the reports of all ranks, with the errors of those that cannot go on."""
         reports = [Report.of_vector(vector) for vector in vectors]
         if any(each.error is not None for each in reports):
             for each, text in zip(reports, self.group.gather(report.error), strict=True):
@@ -242,7 +242,7 @@ class Exchange:
         return reports, None if any(each.error is not None for each in reports) else of_all()
 
     def _exchanged(self, head: Tensor, change: _Change) -> tuple[Tensor, Callable[[], _Change]]:
-        """Send each rank the changes that it combines; return the heads of all ranks', and what gets the outcome."""
+        """Send each rank its share of the changes; return the heads received, and a function that combines."""
         size = self.group.size
         sent = [head.expand(size, -1), *(_dealt(each, size) for each in (change.rows, change.values))]
         heads, rows, values = unpack(self._heard(self.group.exchange, pack(sent)), sent)
@@ -256,7 +256,7 @@ class Exchange:
 
 
 def pack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return tensors of any types, (k, ...) each, as k messages, (k, bytes): sending one costs more than most of it.
+    """Return tensors of any types, (k, ...) each, as k messages, (k, bytes): one message is cheaper than several.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def pack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def unpack(messages: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return what is in messages, (n, bytes), that were packed of tensors like these: (n, ...) each."""
+    """Return the tensors in messages, (n, bytes), that `pack` made of tensors like these: (n, ...) each."""
     found, start = [], 0
     for tensor in tensors:
         size = tensor[0].nbytes
@@ -286,12 +286,12 @@ def unpack(messages: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _dealt(tensor: Tensor, size: int) -> Tensor:
-    """Return equal parts for all ranks."""
+    """Return a view with an equal part for each rank."""
     return tensor.view(size, len(tensor) // size, *tensor.shape[1:])
 
 
 def _split(change: _Change) -> list[Tensor]:
-    """Return the values of each averaged tensor, as it is."""
+    """Return the averaged values as tensors of the original shapes."""
     sizes = [tensor.numel() for tensor in change.averaged]
     parts = torch.split(change.values[: sum(sizes)], sizes)
     return [part.view(tensor.shape).to(tensor) for part, tensor in zip(parts, change.averaged, strict=True)]

@@ -34,11 +34,10 @@ class Settings:
 
 settings = Settings()
 
-#: Seconds in which ranks that have lost each other find out who is missing.
+#: Seconds to find out which rank is missing.
 NAMING_SECONDS = 30.0
 
-#: Bytes from all ranks, at most, that each sends to all others at once; more go around a ring, which takes gloo twice
-#: as long.
+#: Up to so many bytes of all ranks are sent directly; more go around a ring, which takes gloo twice as long.
 MOST_AT_ONCE = 1 << 26
 
 _connected: Group | None = None
@@ -104,11 +103,11 @@ class Group:
     def __init__(self, processes: Any, rank: int, size: int, reserve: Any = None) -> None:
         self.rank = rank
         self.size = size
-        self.rounds = 0  # exchanges of changes so far
+        self.rounds = 0  # of exchange so far
         self.bytes_sent = 0
-        self.seconds_waited = 0.0  # in which training was paused for them
+        self.seconds_waited = 0.0  # while training was paused for an exchange
         self._processes = processes  # over gloo: tensors of the CPU
-        self._reserve = reserve  # connections that nothing has failed on
+        self._reserve = reserve  # connections for `name_missing`, after others have failed
 
     @classmethod
     def alone(cls) -> Group:
@@ -121,7 +120,7 @@ class Group:
         return self.rank == 0
 
     def name_missing(self) -> None:
-        """Raise RankError that names the ranks which are not here, after a failure that does not; return if all are."""
+        """After a failed exchange, raise RankError naming the ranks that are missing; return if none is."""
         import torch.distributed as dist
 
         seconds = timedelta(seconds=min(settings.timeout, NAMING_SECONDS))

@@ -1,4 +1,4 @@
-"""The training loop of one rank: it trains its own copy of the tables on its own pieces, and meets the others."""
+"""The training loop of a rank: it trains its own tables on its pieces of the text, and exchanges changes."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class RankLoop(Loop):
         return super()._take(gate, source)
 
     def _alpha(self, chunk: Chunk) -> float:
-        """Return the learning rate that the words of all ranks call for."""
+        """Return the learning rate, which follows the words of all ranks."""
         return self.run.alpha(*self._position())
 
     def _progress(self, chunk: Chunk) -> float:
@@ -220,7 +220,7 @@ class RankLoop(Loop):
     # Meeting the others
 
     def _position(self) -> tuple[int, int]:
-        """Return how many words and examples of the epoch all ranks have trained, as this one must guess."""
+        """Estimate how many words and examples of the epoch all ranks have trained."""
         (words, examples), active = self._own_then, 1 if self._alone else self._active
         return (
             self._all.words + (self._own.words - words) * active,
@@ -228,7 +228,7 @@ class RankLoop(Loop):
         )
 
     def _meet(self, *, done: bool = False, full: bool = False, stop: bool = False) -> None:
-        """Take the outcome of the last round, and start the next; a full one is waited for."""
+        """Take the outcome of the last round and start the next; wait for it if it is a full one."""
         started = time.perf_counter()
         self._since = 0
         report = Report(self._numbers(), done, full, stop)
@@ -259,7 +259,7 @@ class RankLoop(Loop):
         if self._full_next:
             meet = exchange.follow if self._alone else exchange.full
             self._settle(*meet(report, document))
-        else:  # if only rank 0 trains, the others need no more than to hear from it
+        else:  # if only rank 0 trains, the others only need its reports
             exchange.start(report, changes=not self._alone)
 
     def _numbers(self) -> list[float]:
@@ -269,7 +269,7 @@ class RankLoop(Loop):
         return [own.chunks, own.words, own.kept, own.examples, own.seconds, *sums]
 
     def _read(self, reports: list[Report], full: bool) -> None:
-        """Take note of the reports of all ranks."""
+        """Evaluate the reports of all ranks."""
         for rank, report in enumerate(reports):
             if report.error is not None and rank != self._group.rank:
                 raise RankError(f"rank {rank} failed: {report.error}")
@@ -328,7 +328,7 @@ class RankLoop(Loop):
             if self._exchange.under_way:
                 self._read(self._exchange.take(), False)
             report = Report(self._numbers(), error=f"{type(error).__name__}: {error}")
-            if self._full_next:  # what the others wait for is not an ordinary round
+            if self._full_next:  # the others wait for a full round
                 self._exchange.full(report, None)
             else:
                 self._exchange.start(report, changes=not self._alone)
@@ -369,7 +369,7 @@ def _check_same(group: Group, model: Any, run: Run) -> None:
 
 
 def _sum(tallies: list[Tally]) -> Tally:
-    """Return what several ranks have trained, in the time that the slowest took."""
+    """Add up what all ranks have trained; the time is that of the slowest."""
     return Tally(
         sum(tally.chunks for tally in tallies),
         sum(tally.words for tally in tallies),

@@ -1,4 +1,4 @@
-"""A corpus that ranks read in pieces: that all have the same, the chunks of one rank's, and what of them is trained."""
+"""A corpus in pieces: whether all ranks have the same, the chunks of one rank's pieces, and which are trained."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _checksum(piece: Piece) -> int:
 class PiecesFeed(Chunks):
     """Yields the chunks of some pieces, one piece after another, as a `Feed` does for a whole corpus.
 
-    Chunks are numbered by piece, unlike any other of the epoch, so that what is random in them does not depend on who
-    trains them.
+    The number of a chunk is unique in the epoch and follows from its piece, so that its randomness does not depend on
+    the rank that trains it.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ class PiecesFeed(Chunks):
 
 
 class Ledger:
-    """The pieces of an epoch that are done, and how many chunks of those that are begun; threads may share it.
+    """Which pieces of an epoch are done, and how many chunks of those that are begun; threads may share it.
 
-    Chunks are begun in their order, so that between two of them a number says which ones are trained.
+    Chunks are trained in order, so a number says which ones are.
 
     Examples
     --------

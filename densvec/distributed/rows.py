@@ -1,6 +1,6 @@
-"""The rows of all tables as ranks exchange them: which ones in which round, what a rank has changed, what all have.
+"""Which rows of the tables are exchanged in a round, and how the changes of all ranks to them are combined.
 
-A table names the rule by which the changes that ranks made to one of its rows become one change:
+Each table names the rule that makes one change of those that the ranks made to a row:
 
 - ``"adasum"`` (Maleki et al., 2021) makes two independent changes both, and two equal ones once, because each rank has
   already gone the whole way: a ⊕ b = (1 − a·b / 2‖a‖²) a + (1 − a·b / 2‖b‖²) b, in pairs, in a tree over the ranks.
@@ -112,7 +112,7 @@ class Rows:
         return message
 
     def combined(self, changes: Tensor) -> Tensor:
-        """Return the one change that those of all ranks make, (ranks, rows, columns) to (rows, columns)."""
+        """Combine the changes of all ranks: (ranks, rows, columns) to (rows, columns)."""
         message = torch.zeros_like(changes[0])
         for agreed, column, rule in zip(self._agreed, self._columns, self._rules, strict=True):
             _changes.combine(_halves(changes), _halves(message), column, agreed.shape[1], rule)
@@ -134,7 +134,7 @@ class Rows:
             self._travelled.zero_()
 
     def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
-        """Do something with some rows of each table and of messages at a time, in all threads."""
+        """Apply a function to blocks of rows of each table and of the messages, in all threads."""
         halves = [_halves(message) for message in messages]
 
         def copy(job: tuple[int, int, int, int]) -> None:
@@ -151,7 +151,7 @@ class Rows:
 
 
 def _halves(message: Tensor) -> Any:
-    """Return a message as NumPy, which has no bfloat16, sees it."""
+    """Return a message as an array of 16-bit words: NumPy has no bfloat16."""
     return message.view(torch.int16).numpy().view(np.uint16)
 
 

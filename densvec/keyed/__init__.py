@@ -296,7 +296,7 @@ class KeyedDensities(Tables):
     evaluate_word_analogies = evaluation.evaluate_word_analogies
     log_evaluate_word_pairs = staticmethod(evaluation.log_evaluate_word_pairs)
 
-    # Which words there are, and their attributes
+    # Adding and removing words, and their attributes
 
     allocate_vecattrs = growth.allocate_vecattrs
     set_vecattr = growth.set_vecattr

@@ -105,7 +105,7 @@ def evaluate_word_analogies(
     dummy4unknown: bool = False,
     similarity_function: str = "most_similar",
 ) -> tuple[float, list[Section]]:
-    r"""Measure how many analogies "a is to b as c is to d" are completed right.
+    r"""Measure how many analogies "a is to b as c is to d" are completed correctly.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def evaluate_word_analogies(
     Returns
     -------
     score : float
-        Share of right answers.
+        Share of correct answers.
     sections : list of dict
         For each section, and last for all together, its name under ``"section"`` and the analogies under
         ``"correct"`` and ``"incorrect"``.
@@ -181,7 +181,7 @@ def log_evaluate_word_pairs(pearson: Any, spearman: Any, oov: float, pairs: Any)
 
 
 def _log_evaluate_word_analogies(section: Section) -> float:
-    """Log and return the share of right answers in a section, 0 if it has none at all."""
+    """Log and return the share of correct answers in a section, 0 if it has none at all."""
     correct, incorrect = len(section["correct"]), len(section["incorrect"])
     if not correct + incorrect:
         return 0.0

@@ -45,7 +45,7 @@ def of_words(question: Callable[Concatenate[Any, P], R], **options: str) -> Call
 
 
 def model(cls: T) -> T:
-    """Complete the dataclass of a model: answers to wrong names, and the texts of parameters that it inherits."""
+    """Complete the dataclass of a model: errors for unknown names, and the documentation of inherited parameters."""
     return fill_in_parameters(names_checked(cls))
 
 

@@ -110,7 +110,7 @@ class ModelState(SharedParameters, Lifecycle):
         return None
 
     def _loss_scale(self) -> float:
-        """Return by how much the model's losses exceed those of usual parameters."""
+        """Return the factor by which the model's losses exceed those of usual parameters."""
         return 1.0
 
     # What its parts share.
@@ -197,7 +197,7 @@ class ModelState(SharedParameters, Lifecycle):
         self._raw = RawVocabulary(counts, self.corpus_total_words, self.corpus_count)
 
     def _arrays(self) -> dict[str, Array]:
-        """Return all arrays of the layout that there are, by their names in a file."""
+        """Return the arrays of the layout that exist, by their names in a file."""
         state = self._optimiser_state or {}
         return {**self.wv._tables(), **{STATE + name: array for name, array in state.items()}}
 

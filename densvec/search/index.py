@@ -35,7 +35,7 @@ _FILE = "index.dv"
 
 
 def _table(densities: Tables | Gaussian) -> DensityTable:
-    """Return what is to be indexed as a table; means alone get the variance 1, which cosine does not look at."""
+    """Return what is to be indexed as a table; means alone get the variance 1, which cosine ignores."""
     if isinstance(densities, Gaussian):
         if len(densities.shape) != 1:
             raise ValueError(f"an index needs a batch with one axis: got the shape {densities.shape}")

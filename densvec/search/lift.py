@@ -1,4 +1,4 @@
-"""Largest inner product as smallest Euclidean distance, which is what the engines' graphs and cells are made for.
+"""Reduce search by inner product to search by Euclidean distance, for which engines' graphs and cells are made.
 
 An approximate index walks from neighbour to neighbour, and inner products have no neighbours: the row with the largest
 product may be far from the query and from everything else.
@@ -52,7 +52,7 @@ class Lift:
         deviation = rows.std(axis=0, dtype=np.float64)
         size = np.sqrt(np.square(queries, dtype=np.float64).mean(axis=0))
         least = 1e-6 * max(float(deviation.max(initial=0.0)), 1e-30)
-        # A column that hardly varies, or that no query looks at, decides nothing: its weight may stay 1.
+        # Columns that hardly vary, or that are 0 in all queries, do not matter: their weight stays 1.
         alive = (deviation > least) & (size > 0)
         scale: Floats = np.sqrt(np.where(alive, size, 1.0) / np.where(alive, deviation, 1.0))
         return cls(shift, scale)

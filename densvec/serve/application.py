@@ -30,7 +30,9 @@ logger = logging.getLogger(__name__)
 
 _PAGE = Path(__file__).parent / "static"
 
-mimetypes.add_type("text/javascript", ".js")  # whatever the registry of Windows says: browsers insist
+mimetypes.add_type(
+    "text/javascript", ".js"
+)  # which the registry of Windows may override, and browsers insist on
 
 _DESCRIPTION = (
     "Words as probability densities: the methods of `KeyedDensities`, under their names and with their defaults. "
@@ -101,7 +103,7 @@ def app(
         application.add_exception_handler(kind, _fault)
     application.add_exception_handler(RequestValidationError, _invalid)
     application.add_exception_handler(HTTPException, _http_error)
-    # The last one added is the outermost: the browser's question whether it may ask at all needs no token.
+    # The last one added is the outermost: a CORS preflight request has no token.
     application.add_middleware(Guard, limits=limits, token=token, hosts=hosts)
     origins = list(allow_origins)
     if origins:

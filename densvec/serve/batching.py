@@ -23,10 +23,10 @@ _TOGETHER = 64
 """Questions answered at a time, so that the first of them do not wait long for the last."""
 
 _AT_ONCE = 1 << 27
-"""Numbers read for them up to which no thread is needed: about ten milliseconds."""
+"""Numbers read up to which no thread is needed: about ten milliseconds."""
 
 _PART = 1 << 30
-"""Numbers read for them up to which nobody looks whether the answers are still wanted: about a second."""
+"""Numbers read between two checks whether the answers are still wanted: about a second."""
 
 _PER_SECOND = 1 << 33
 """Numbers that even a fast machine does not read in less than a second."""
@@ -36,11 +36,11 @@ Found = Any  # a document, or the exception of a question that has no answer
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as the answering function takes it."""
+    """A question in the form that the answering function takes."""
 
     subject: Any
     settings: tuple[Hashable, ...] = ()  # those with the same are answered in one call
-    cost: int = 0  # how many numbers are read to answer it, about
+    cost: int = 0  # about how many numbers are read to answer it
 
 
 @dataclass(eq=False, frozen=True)
@@ -97,7 +97,7 @@ class Batcher:
             for one, answer in zip(part, found, strict=True):
                 if not one.found.done():
                     one.found.set_result(answer)
-            await asyncio.sleep(0)  # whoever has waited for the loop meanwhile comes before the next part
+            await asyncio.sleep(0)  # let other tasks run before the next part
 
     def _answers(self, part: Sequence[_Waiting]) -> list[Found]:
         """Return the answers to questions that go together; if there is a fault, each is answered on its own."""

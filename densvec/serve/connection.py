@@ -18,14 +18,14 @@ _AHEAD = 1 << 20
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when its client lets it wait, and answers what is not HTTP in JSON.
+    """A connection with time limits, which answers requests that are not HTTP in JSON.
 
     h11 reads one request at a time and limits the size of its headers, and uvicorn closes connections between two
     requests. What remains are clients that never send complete headers, that never read their answers, or that send
     one request after the other without reading.
     """
 
-    since = 0.0  # when anything last moved, in the loop's time
+    since = 0.0  # time of the last activity, by the loop's clock
     _ahead = 0  # bytes received since the request that is being answered was complete
     _seen: object = None
     _watching: asyncio.TimerHandle | None = None
@@ -49,7 +49,7 @@ class Connection(H11Protocol):
             min(waiting, key=lambda one: one.since).transport.abort()  # this one if all others are busy
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sends, but not without end while it is the server's turn."""
+        """Receive data, but only so much while the client has answers to wait for."""
         self._ahead = self._ahead + len(data) if self.conn.their_state is h11.DONE else 0
         if self._ahead > _AHEAD:
             self.transport.abort()
@@ -63,7 +63,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Close the connection when it is the client's turn, to send or to read, and nothing happens."""
+        """Close the connection if the client should send or read, and does not in time."""
         seconds, now = self.limits.seconds, self.loop.time()
         unread = self.transport.get_write_buffer_size()
         seen = self.cycle, unread

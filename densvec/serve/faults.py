@@ -14,7 +14,7 @@ FAULTS_OF_THE_REQUEST = (KeyError, ValueError, IndexError, TypeError)
 
 
 class BusyError(RuntimeError):
-    """There is more to do than can be done in time."""
+    """There is too much to do."""
 
 
 def answer_to(error: Exception) -> tuple[dict[str, str], int]:

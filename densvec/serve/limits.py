@@ -67,7 +67,7 @@ class Limits:
     connections: int = 1_000
 
     def check_topn(self, topn: int) -> int:
-        """Return a number of words if a question may ask for so many."""
+        """Return `topn`, or raise ValueError if it is too large."""
         if topn > self.topn:
             raise ValueError(f"topn={topn} is more than the {self.topn:,} words that a question may ask for")
         return topn
@@ -124,7 +124,7 @@ class Guard:
             await send(message)
 
     async def _answer(self, scope: Scope, receive: Receive) -> list[Message]:
-        """Return the answer, to be sent when its time is no longer running: a client may read slowly."""
+        """Return the whole answer before any of it is sent: a client that reads slowly costs no time limit."""
         limits = self.limits
         refusal = self._refusal(scope)
         if refusal is not None:
@@ -151,7 +151,7 @@ class Guard:
         return answer
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return why a request is refused, if it is, from its headers alone."""
+        """Return why a request must be refused by its headers, or None."""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
             return 431, f"the headers are longer than {HEADER_BYTES:,} bytes"
         headers = dict(scope["headers"])
@@ -187,7 +187,7 @@ class Guard:
 
 
 def _refuse(status: int, reason: str) -> list[Message]:
-    """Return an answer that says in a sentence why there is no other."""
+    """Return an error with a sentence."""
     body = json.dumps({"error": reason}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 401:
@@ -201,7 +201,7 @@ def _refuse(status: int, reason: str) -> list[Message]:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives a body already read, and then what comes after it."""
+    """Return a `receive` that first gives a body that has been read, then what follows."""
     given = False
 
     async def again() -> Any:

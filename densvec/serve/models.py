@@ -58,7 +58,7 @@ class Model:
 
     @classmethod
     def of(cls, name: str, wv: KeyedDensities, path: str | None = None) -> Model:
-        """Return a model that answers its first question as fast as all others."""
+        """Return a model, warmed up so that its first answer is as fast as all others."""
         model = cls(name, wv, path, datetime.now(timezone.utc).isoformat(timespec="seconds"))
         if len(wv):
             for metric in model.metrics:
@@ -149,7 +149,7 @@ class Models:
         return list(self._models)
 
     def get(self, name: str | None = None) -> Model:
-        """Return the model as it is now; whoever has it keeps it, even if it is replaced in the meantime."""
+        """Return the current model; a request keeps the one it got even if it is replaced meanwhile."""
         if name is None:
             return next(iter(self._models.values()))
         if name not in self._models:

@@ -27,7 +27,7 @@ __all__ = [
 Text = str | list[str]
 
 _SUBSTITUTES, _HYPERNYMS = 20, 40
-"""About how many times as long as finding the words most similar to one takes what compares more than densities."""
+"""About how many times as long as `similar` these take."""
 
 
 class Question(BaseModel):
@@ -55,7 +55,7 @@ class Batched(Question):
         return ()
 
     def scans(self) -> int:
-        """Return how many times all words are looked at to answer it, about."""
+        """Return about how many passes over all words the answer takes."""
         return 1
 
 

@@ -130,17 +130,17 @@ def _batched(models: Models, limits: Limits, kind: type[Batched], name: str) -> 
         return _json(found if many else found[0])
 
     one_or_many: Any = OneOrMany
-    # Older versions of FastAPI take a choice of two for a part of the address unless told that it is the body.
+    # Older versions of FastAPI take a union for a query parameter unless told that it is the body.
     body: Any = Annotated[one_or_many[kind], Body()]
     route.__annotations__ = {"body": body, "model": ModelName, "return": Response}
     return route
 
 
 async def _asked(model: Model, question: Batched, limits: Limits) -> Asked:
-    """Return a question as it is answered, once it is known to make sense."""
+    """Check a question, and return it in the form in which it is answered."""
     subject, settings = question.subject(limits), question.settings(limits)
     for word in question.words():
-        if word not in model.wv.key_to_index:  # to find those that are spelt alike takes a while
+        if word not in model.wv.key_to_index:  # finding similar spellings takes a while
             raise await _in_thread(unknown_in, model.wv, word)
     return Asked(subject, settings, question.scans() * max(model.wv.vectors.size, _LEAST))
 
@@ -165,6 +165,6 @@ def _about(error: Exception, i: int) -> Exception:
 
 
 def _json(document: Any, status: int = 200) -> Response:
-    """Return documents as they are: to let FastAPI check them takes longer than to find most answers."""
+    """Return documents without FastAPI's validation, which would take longer than most answers."""
     text = encoded(document, separators=(",", ":"))
     return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")

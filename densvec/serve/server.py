@@ -53,7 +53,7 @@ class Settings:
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
-        """The names to answer for: with a token any, since pages of other sites do not know it."""
+        """The host names to answer for; any with a token, which pages of other sites do not know."""
         if self.token is not None:
             return None
         return *LOCAL_HOSTS, f"[{self.host}]" if ":" in self.host else self.host
@@ -101,7 +101,7 @@ def run(settings: Settings, sock: socket.socket, ready: Callable[[], None]) -> N
     if settings.workers > 1:
         _Supervisor(config, sock, ready).run()
         return
-    # uvicorn raises the signal that stopped it once more at its end: being stopped is not an error.
+    # uvicorn raises the signal that stopped it again at its end, but being stopped is no error.
     signal.signal(signal.SIGTERM, lambda signum, frame: None)
     _Server(config, ready).run(sockets=[sock])
 
@@ -129,7 +129,7 @@ class _Supervisor(Multiprocess):
             self._ready()
 
     def handle_hup(self) -> None:
-        """Let the workers load the files again: to replace the workers would cut connections."""
+        """Let the workers reload the files; replacing the workers would cut connections."""
         for process in self.processes:
             if process.pid is not None and process.exitcode is None:
                 os.kill(process.pid, signal.SIGHUP)
@@ -171,9 +171,9 @@ def _application(settings: Settings) -> FastAPI:
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, _reloading(models))
     _set_aside()
-    # While a thread answers, the loop that reads and writes should not wait for its turn for 5 ms, the default.
+    # By default, the event loop waits up to 5 ms for its turn while a thread answers.
     sys.setswitchinterval(0.001)
-    # Matrix products of several processes on all cores at once would only wait for each other.
+    # Several processes that multiply matrices on all cores would slow each other down.
     threadpool_limits(max((os.cpu_count() or 1) // settings.workers, 1))
     return app(
         models,
@@ -186,7 +186,7 @@ def _application(settings: Settings) -> FastAPI:
 
 
 def _set_aside() -> None:
-    """Let the garbage collector pass over what the models hold: no answer is given while it looks through that."""
+    """Exclude the models from garbage collection, which would otherwise pause answers while it scans them."""
     gc.unfreeze()
     gc.collect()  # a model that was replaced
     gc.freeze()

@@ -47,7 +47,7 @@ def tokens(model: Model, question: TokensQuestion, limits: Limits) -> View:
 
 
 def in_context(model: Model, question: ContextQuestion, limits: Limits) -> View:
-    """A word in its sentence, with all its context, with what is switched on, and without each word of that."""
+    """A word in its sentence: with its whole context, with the words switched on, and without each of these in turn."""
     wv, sentence, position = model.wv, question.tokens, question.position
     limits.check_text(sentence)
     topn, metric = limits.check_topn(question.topn), question.metric
@@ -234,7 +234,7 @@ def _words_of(pieces: Sequence[str]) -> list[str]:
 
 
 def _entailment(model: Model, a: Gaussian, b: Gaussian) -> View:
-    """Return which of two densities entails the other, and how much of the divergence says so."""
+    """Return which of two densities entails the other, and how clearly."""
     forward, backward = float(a.kl(b)), float(b.kl(a))
     return {
         "kl": forward,
