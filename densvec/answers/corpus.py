@@ -55,6 +55,7 @@ class SensesOf(Document):
     word: str
     occurrences: int
     senses: list[SenseOf]
+    note: str | None = None
 
     def table(self) -> Table:
         """Return a row for each example."""
@@ -71,7 +72,7 @@ class SensesOf(Document):
             words = " ".join(each.word for each in sense.nearest)
             head = f"{self.word} {number}  {100 * sense.share:.0f} %  {words}"
             parts.append("\n".join([head, *(f"  {example.line}" for example in sense.examples)]))
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *([self.note] if self.note else [])])
 
 
 def senses(found: Senses) -> SensesOf:
@@ -84,7 +85,7 @@ def senses(found: Senses) -> SensesOf:
         )
         for sense in found
     ]
-    return SensesOf(found.word, len(found.occurrences), parts)
+    return SensesOf(found.word, len(found.occurrences), parts, found.note)
 
 
 @dataclass

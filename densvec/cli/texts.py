@@ -36,6 +36,7 @@ from densvec.cli.pictures import drawing, picture
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
+    from densvec.questions.senses import Senses
 
 __all__ = ["COMPARE", "EVALUATE", "INDEX", "PHRASES", "SENSES"]
 
@@ -45,23 +46,33 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
         raise UsageError(f"--plot draws one word: got {len(args.questions)}")
     draw = drawing(args.plot)
 
+    found: dict[str, Senses] = {}
+
     def answer(word: str) -> Document:
         [word] = known(wv, [word])
-        if not args.json:
-            say(f"densvec senses: reading {args.corpus} for {word}")
-        found = wv.senses(
-            word,
-            args.corpus,
-            args.max_occurrences,
-            number=args.number,
-            max_senses=args.max_senses,
-            topn=args.topn,
-            examples=args.examples,
-            seed=args.seed,
-            show_progress=False if args.json else None,
-        )
-        draw("plot_senses", found)
-        return answers.senses(found)
+        if word not in found:  # the corpus is read once for all words that are named
+            words = [word, *(each for each in args.questions if each in wv.key_to_index and each != word)]
+            if not args.json:
+                say(f"densvec senses: reading {args.corpus} for {', '.join(words)}")
+            found.update(
+                wv.senses(
+                    words,
+                    args.corpus,
+                    args.max_occurrences,
+                    number=args.number,
+                    max_senses=args.max_senses,
+                    topn=args.topn,
+                    examples=args.examples,
+                    seed=args.seed,
+                    show_progress=False if args.json else None,
+                )
+            )
+        if not found[word]:
+            raise ValueError(
+                f"{found[word].note} in {args.corpus}: look at its spelling there (case, for example)"
+            )
+        draw("plot_senses", found[word])
+        return answers.senses(found[word])
 
     return answer
 
@@ -70,9 +81,8 @@ SENSES = Question(
     "senses",
     "the senses of a word in a corpus",
     """\
-Find the occurrences of a word in a corpus and cluster them by what stands around them. A word has several senses,
-up to three, if it is less near to others than words of like frequency are, and if several senses explain its
-occurrences better. Each sense is printed with its share, the words that distinguish it from the others, and
+Find the occurrences of words in a corpus and cluster them by what stands around them, into as many senses as can be
+told apart, up to three. Each sense is printed with its share, the words that distinguish it from the others, and
 typical occurrences.""",
     """\
 examples:

@@ -70,19 +70,7 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[AmbiguousWord]]:
         return {}
 
     def senses(words: Sequence[AmbiguousWord]) -> list[Any]:
-        found: list[Any] = []
-        for word, occurrences, _ in words:
-            if word not in wv:
-                found.append(None)
-                continue
-            # Sentences may contain the word twice: answers are matched by sentence and position.
-            answer = wv.senses(word, [each.tokens for each in occurrences], max_occurrences=10**9)
-            labels = {
-                (id(each.tokens), each.position): label
-                for each, label in zip(answer.occurrences, answer.labels, strict=True)
-            }
-            found.append([labels[id(each.tokens), each.position] for each in occurrences])
-        return found
+        return [wv.senses(each.word, each.occurrences).labels if each.word in wv else None for each in words]
 
     return {"wv.senses": senses}
 

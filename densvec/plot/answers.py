@@ -41,7 +41,7 @@ def plot_senses(senses: Senses, ax: Axes | None = None, *, topn: int = 5) -> Axe
     >>> corpus = [["the", "dog", "and", "the", "cat"], ["a", "dog", "in", "a", "car"]]
     >>> ax = plot_senses(wv.senses("dog", corpus), topn=1)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['dog 1 (100 %): animal']
+    ['dog 1 (100 %): car']
     """
     points = senses.posteriors.mean.astype(np.float64)
     centres = np.array([sense.density.mean for sense in senses], dtype=np.float64)

@@ -9,12 +9,16 @@ import numpy as np
 
 from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.distances.table import DensityTable, row_blocks
+from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
+
+_THINNING = 1e-4
+"""The threshold for the thinned text whose words the covariance is taken of."""
 
 __all__ = [
     "KEY_TYPES",
@@ -31,6 +35,7 @@ __all__ = [
     "row_or_rows",
     "rows_of",
     "vector_of",
+    "whitened",
 ]
 
 
@@ -116,6 +121,32 @@ def kept_shares(wv: KeyedDensities, sample: float) -> Floats:
 
 
 # Vectors
+
+
+def whitened(wv: KeyedDensities, vectors: Floats) -> Floats:
+    """Return unit vectors in a space where words vary more evenly; 0 stays 0.
+
+    Vectors are taken from the mean of the words of thinned text, and multiplied by the power −1/4 of their covariance,
+    so that the few directions in which most words differ do not hide the others.
+    """
+    centre, matrix = _whitening(wv)
+    moved = np.where(vectors.any(axis=1, keepdims=True), vectors - centre, 0) @ matrix
+    return unit_rows(moved)
+
+
+def _whitening(wv: KeyedDensities) -> tuple[Floats, Floats]:
+    """Return the mean of the words of thinned text, and the power −1/4 of their covariance."""
+    derived = wv._derived
+    if derived.whitening is None:
+        shares = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
+        shares = shares * kept_shares(wv, _THINNING)
+        shares /= max(shares.sum(), 1e-30)
+        centre = shares @ wv.vectors
+        moved = wv.vectors - centre
+        sizes, axes = np.linalg.eigh((moved * shares[:, None]).T @ moved)
+        sizes = np.maximum(sizes, max(float(sizes[-1]), 1e-30) * 1e-6)  # directions in which no word differs
+        derived.whitening = centre, (axes * sizes**-0.25) @ axes.T
+    return derived.whitening
 
 
 def vector_of(wv: KeyedDensities, item: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""Senses of a word: its occurrences in a corpus, clustered by what the encoder makes of them."""
+"""Senses of a word: its occurrences in a corpus, clustered by what stands around them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,34 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import cosines_with, rows_of
-from densvec.questions.neighbourhood import nearness
-from densvec.questions.sense_count import Usual, induce
-from densvec.questions.surroundings import Surroundings
+from densvec.questions.lookup import whitened
+from densvec.statistics.clusters import kmeans
 from densvec.text.concordance import Occurrence, sample_occurrences
 from densvec.types import Corpus, Floats, Found, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["Sense", "Senses", "density_of_all", "senses", "telling_words"]
+__all__ = ["Sense", "Senses", "density_of_all", "describe", "senses", "telling_words"]
 
-_OTHERS, _OCCURRENCES = 300, 50
-"""How many words of like frequency to compare with, and in how many occurrences: they show how words differ."""
+_FEWEST = 10
+"""A sense has at least this many occurrences."""
 
-_COMPARED, _MANY = 60, 300
-"""How many of them are looked at in more occurrences, and in how many: they show how far one word falls apart."""
+_APART = 3.55
+"""Senses are more than this many standard deviations apart, along the line between their centres. The halves of an
+even spread are √12 = 3.46 apart: with somewhat more, there are fewer occurrences between senses than in them."""
+
+_THINNING, _THINNING_BESIDE = 1e-5, 1e-3
+"""The thresholds for thinning what stands around a word, and right beside it, where function words tell something."""
+
+_BESIDE = 3
+"""Words of thinned text that are read on either side to see what stands right beside a word."""
+
+_RARE = 5e-6
+"""Words that are rarer than one in 200,000 do not tell a reader what a sense is."""
+
+_RESTARTS = 5
+"""How often k-means starts."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,8 @@ class Senses(Sequence[Sense]):
         The sense of each.
     posteriors : Gaussian
         The posterior of each.
+    note : str or None
+        What is missing, if nothing can be said about how many senses there are.
     """
 
     def __init__(
@@ -89,6 +102,12 @@ class Senses(Sequence[Sense]):
         self.occurrences = occurrences
         self.labels = labels
         self.posteriors = posteriors
+        self.note: str | None = None
+        if not len(occurrences):
+            self.note = f"{word!r} does not occur"
+        elif len(occurrences) < 2 * _FEWEST:
+            counted = _counted(len(occurrences), "occurrence")
+            self.note = f"too few to tell senses apart: {counted}; {2 * _FEWEST} are needed"
 
     @overload
     def __getitem__(self, index: int) -> Sense: ...
@@ -125,10 +144,11 @@ class Senses(Sequence[Sense]):
         return self._senses[number]
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self._senses))
+        return "\n\n".join([*map(str, self._senses), *([self.note] if self.note else [])])
 
     def __repr__(self) -> str:
-        return f"<{len(self)} senses of {self.word!r} in {len(self.occurrences)} occurrences>"
+        counts = _counted(len(self), "sense"), _counted(len(self.occurrences), "occurrence")
+        return f"<{counts[0]} of {self.word!r} in {counts[1]}>"
 
     def _repr_html_(self) -> str:
         from densvec.files.html import table
@@ -137,44 +157,43 @@ class Senses(Sequence[Sense]):
         return table(repr(self).strip("<>"), ["share", "words near it"], rows)
 
 
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"
+
+
 def senses(
     wv: KeyedDensities,
-    word: str,
-    corpus: Corpus,
+    word: Any,
+    corpus: Corpus | Sequence[Occurrence | tuple[Sequence[str], int]],
     max_occurrences: int = 1000,
     *,
     number: int | None = None,
     max_senses: int = 3,
-    significance: float = 0.5,
     topn: int = 8,
     examples: int = 3,
     seed: int = 0,
     show_progress: bool | None = None,
-) -> Senses:
+) -> Any:
     """Find the senses of a word in a corpus, and how many there are.
 
-    The word's occurrences are sampled, and described by their surroundings: what the encoder makes of them, the
-    means of the words around, and the words right beside. In a space in which other words of like frequency
-    differ most from each other and least from themselves, they are clustered by mixtures of Gaussians. The
-    number of senses, one to three, follows from how near the word is to others, also beside how near these are to
-    each other (a word with several senses lies between them), and from how much better several senses
-    explain its occurrences than one does, all compared with what is usual for the other words.
+    An occurrence is described by what the words around it say (:meth:`context_mean`), and by the words right beside
+    it, left and right. The descriptions are clustered by k-means, into as many senses as can be told apart: along the
+    line between any two of them, they are farther apart than the halves of an even spread would be.
 
     Parameters
     ----------
-    word : str
-        A known word.
-    corpus : path, list of paths, or iterable of token lists
-        Where to look; it is read once.
+    word : str or list of str
+        A known word, or several, for which the corpus is read once.
+    corpus : path, list of paths, iterable of token lists, or list of (tokens, position)
+        Where to look; it is read once. Or the occurrences themselves, each a sentence and where the word stands in it,
+        in whatever form. With several words, an occurrence is one of the word that stands there.
     max_occurrences : int, optional
-        The most occurrences to sample.
+        The most occurrences to sample from a corpus. Occurrences that are given are all used.
     number : int, optional
         How many senses to find, if you know; by default the number is found as well. There are fewer if one
         would have less than ten occurrences.
     max_senses : int, optional
-        The most senses to find; more than three are never found unless `number` says so.
-    significance : float, optional
-        How doubtful a further sense may be, from 0 to 1: the smaller, the fewer senses.
+        The most senses to find.
     topn : int, optional
         How many nearest words to list for each sense.
     examples : int, optional
@@ -186,15 +205,16 @@ def senses(
 
     Returns
     -------
-    Senses
-        A sequence of :class:`Sense`, the most frequent first; at least one.
+    Senses, or dict of str to Senses for several words
+        A sequence of :class:`Sense`, the most frequent first; at least one. Its `note` says so if there are too
+        few occurrences to tell senses apart. Of several words, one that does not occur has no sense.
 
     Raises
     ------
     KeyError
-        If the word is unknown.
+        If a word is unknown.
     ValueError
-        If it does not occur in the corpus, or if `number` is less than 1.
+        If the only word does not occur in the corpus, or if `number` is less than 1.
 
     Examples
     --------
@@ -202,117 +222,164 @@ def senses(
     >>> senses = wv.senses("dog", corpus)
     >>> len(senses), senses[0].share
     (1, 1.0)
+    >>> senses.note
+    'too few to tell senses apart: 2 occurrences; 20 are needed'
     >>> senses.assign("my dog and cat").number
     0
+    >>> wv.senses("dog", [(["a", "dog", "in", "a", "car"], 1)])
+    <1 sense of 'dog' in 1 occurrence>
+    >>> wv.senses(["dog", "cat"], corpus)["cat"]
+    <1 sense of 'cat' in 1 occurrence>
     """
-    wv.get_index(word)
-    if number is not None and number < 1:
-        raise ValueError(f"number={number}: a word has at least one sense; give 1 or more")
-    others = _others(wv, word, seed)
-    limits = {other: _MANY if place < _COMPARED else _OCCURRENCES for place, other in enumerate(others)}
-    found = sample_occurrences(
-        corpus, [word, *others], limits | {word: max_occurrences}, seed=seed, show_progress=show_progress
-    )
-    items = found.pop(word)
-    if not items:
+    words = [word] if isinstance(word, str) else list(word)
+    for each in words:
+        wv.get_index(each)
+    for name, value in (("number", number), ("max_senses", max_senses)):
+        if value is not None and value < 1:
+            raise ValueError(f"{name}={value}: a word has at least one sense; give 1 or more")
+    found = _given(word, words, corpus)
+    if found is None:
+        found = sample_occurrences(corpus, words, max_occurrences, seed=seed, show_progress=show_progress)
+    if isinstance(word, str) and not found[word]:
         raise ValueError(
             f"{word!r} does not occur in the corpus: look at its spelling there (case, for example), or give "
             "another corpus"
         )
-    posteriors = wv.infer_posteriors([(word, each.tokens, each.position) for each in items])
-    around = Surroundings(wv)
-    counts = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
-    usual = Usual(
-        [around(other, found[other]) for other in others],
-        nearness(wv, others),
-        counts[rows_of(wv, others)],
-        compared=_COMPARED,
-        seed=seed,
-    )
-    points = around(word, items)
-    labels, mixed = induce(
-        points,
-        usual,
-        max_senses,
-        significance,
-        seed,
-        near=nearness(wv, [word])[0],
-        count=float(counts[wv.get_index(word)]),
-        number=number,
-    )
-    order = np.argsort(-np.bincount(labels), kind="stable")
-    labels = np.argsort(order)[labels]
-    if mixed is None or usual.space is None:
-        centres = points.mean(axis=0, keepdims=True)
-        return _described(wv, word, items, labels, posteriors, points, centres, None, topn, examples)
-    space, mixed = usual.space, mixed.ordered(order)
-
-    def locate(occurrence: Occurrence) -> int:
-        return int(mixed.most_likely(space(around(word, [occurrence])))[0])
-
-    return _described(
-        wv, word, items, labels, posteriors, space(points), mixed.centres, locate, topn, examples
-    )
+    answers = {
+        each: _senses_of(wv, each, found[each], number, max_senses, topn, examples, seed) for each in words
+    }
+    return answers[word] if isinstance(word, str) else answers
 
 
-def _others(wv: KeyedDensities, word: str, seed: int) -> list[str]:
-    """Return words of about the same frequency, which are neighbours in the order of the rows."""
-    row = wv.get_index(word)
-    reach = max(4 * _OTHERS, row // 2)
-    names = [
-        key
-        for key in wv.index_to_key[max(0, row - reach) : row + reach]
-        if key != word and isinstance(key, str) and key.isalpha()
-    ]
-    rng = np.random.default_rng(seed)
-    return [names[i] for i in rng.permutation(len(names))[:_OTHERS]]
+def _given(word: Any, words: Sequence[str], corpus: Any) -> dict[str, list[Occurrence]] | None:
+    """Return the occurrences of each word if occurrences are given; None if a corpus is."""
+    if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Sequence) or not len(corpus):
+        return None
+    first = corpus[0]
+    if not (
+        isinstance(first, Occurrence)
+        or (isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], (int, np.integer)))
+    ):
+        return None
+    items = [each if isinstance(each, Occurrence) else Occurrence(*each) for each in corpus]
+    for each in items:
+        if not 0 <= each.position < len(each.tokens):
+            raise IndexError(
+                f"position={each.position} is outside its sentence, which has {len(each.tokens)} tokens"
+            )
+    if isinstance(word, str):
+        return {word: items}
+    return {name: [each for each in items if each.word == name] for name in words}
 
 
-def _described(
+def _senses_of(
     wv: KeyedDensities,
     word: str,
     items: list[Occurrence],
-    labels: Integers,
-    posteriors: Gaussian,
-    points: Floats,
-    centres: Floats,
-    locate: Callable[[Occurrence], int] | None,
+    number: int | None,
+    most: int,
     topn: int,
     examples: int,
+    seed: int,
 ) -> Senses:
-    """Say what clusters are, whose centres are given; the largest is the first."""
-    means = posteriors.mean.astype(np.float64)
+    """Find the senses of a word in its occurrences."""
+    posteriors = wv.infer_posteriors([(word, each.tokens, each.position) for each in items])
+    if not items:
+        return Senses(word, [], items, np.zeros(0, dtype=np.int64), posteriors)
+    points = describe(wv, word, items)
+    labels = _clustered(points, number, most, seed)
+    order = np.argsort(-np.bincount(labels), kind="stable")
+    labels = np.argsort(order)[labels]
+    centres = np.array([points[labels == i].mean(axis=0) for i in range(labels.max() + 1)])
+    said = wv.context_means([(word, each.tokens, each.position) for each in items], sample=_THINNING)
     nearest = telling_words(
-        wv, word, np.array([means[labels == i].mean(axis=0) for i in range(len(centres))]), topn
+        wv, word, np.array([said[labels == i].mean(axis=0) for i in range(len(centres))]), topn
     )
-    senses = []
+    found = []
     for i, centre in enumerate(centres):
         members = np.flatnonzero(labels == i)
-        squares = (points[members] - centre) ** 2
-        typical = members[np.argsort(squares.sum(axis=1), kind="stable")]
-        density = density_of_all(posteriors[members])
+        typical = members[np.argsort(((points[members] - centre) ** 2).sum(axis=1), kind="stable")]
         lines: dict[str, Occurrence] = {}
         for j in typical:
             lines.setdefault(items[j].line(), items[j])
             if len(lines) >= examples:
                 break
-        share = len(members) / len(labels)
-        senses.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
-    return Senses(word, senses, items, labels, posteriors, locate)
+        share, density = len(members) / len(items), density_of_all(posteriors[members])
+        found.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
+
+    def locate(occurrence: Occurrence) -> int:
+        return int(((centres - describe(wv, word, [occurrence])) ** 2).sum(axis=1).argmin())
+
+    return Senses(word, found, items, labels, posteriors, locate)
+
+
+def describe(wv: KeyedDensities, word: str, items: Sequence[Occurrence]) -> Floats:
+    """Return what stands around occurrences of a word, (n, 3 D): around it, and right beside it, left and right.
+
+    These are directions of weighted averages of words (:func:`~densvec.questions.lookup.whitened`). Each side counts a
+    quarter in the squared distance of two occurrences.
+
+    Examples
+    --------
+    >>> describe(wv, "dog", [Occurrence(["the", "dog", "and", "the", "cat"], 1)]).shape
+    (1, 6)
+    """
+    pairs = [(word, each.tokens, each.position) for each in items]
+    left = [(word, tokens[: place + 1], place) for word, tokens, place in pairs]
+    right = [(word, tokens[place:], 0) for word, tokens, place in pairs]
+    beside = [
+        whitened(wv, wv.context_means(side, sample=_THINNING_BESIDE, reach=_BESIDE)) for side in (left, right)
+    ]
+    around = whitened(wv, wv.context_means(pairs, sample=_THINNING))
+    return np.concatenate([around, *(side / 2 for side in beside)], axis=1)
+
+
+def _clustered(points: Floats, number: int | None, most: int, seed: int) -> Integers:
+    """Return the sense of each occurrence."""
+    labels: Integers = np.zeros(len(points), dtype=np.int64)
+    for parts in range(2, (number or most) + 1):
+        if len(points) < parts * _FEWEST:
+            break
+        found = kmeans(points, parts, restarts=_RESTARTS, seed=seed)
+        if np.bincount(found, minlength=parts).min() < _FEWEST:
+            continue
+        if number is not None or _separation(points, found) > _APART:
+            labels = found
+    return labels
+
+
+def _separation(points: Floats, labels: Integers) -> float:
+    """Return how many standard deviations the two clusters that are nearest to each other are apart.
+
+    What stands right beside the word is left out, which depends on grammar as much as on meaning.
+    """
+    points = points[:, : points.shape[1] // 3]
+    parts = [points[labels == i] for i in range(labels.max() + 1)]
+    least = np.inf
+    for i, first in enumerate(parts):
+        for second in parts[:i]:
+            line = first.mean(axis=0) - second.mean(axis=0)
+            along = first @ line, second @ line
+            deviation = np.sqrt((along[0].var() + along[1].var()) / 2)
+            least = min(least, (along[0].mean() - along[1].mean()) / max(deviation, 1e-30))
+    return float(least)
 
 
 def telling_words(wv: KeyedDensities, word: str, centres: Floats, topn: int) -> list[Found]:
-    """Return for each sense the words that are near it and nearer than to the other senses."""
-    own = wv.get_index(word)
-    units = centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-30)
-    cosines = np.array([cosines_with(wv, unit.astype(wv.vectors.dtype), slice(None)) for unit in units])
+    """Return for each sense the words that are near it and nearer than to the other senses, leaving out rare ones."""
+    cosines = whitened(wv, centres) @ whitened(wv, wv.vectors).T
+    listed = np.ones(len(wv), dtype=bool)
+    if "count" in wv.expandos:
+        counts = np.asarray(wv.expandos["count"], dtype=np.float64)
+        listed = counts >= _RARE * counts.sum()
+    listed[wv.get_index(word)] = False
+    rows = np.flatnonzero(listed)
     found: list[Found] = []
     for i, scores in enumerate(cosines):
         others = np.delete(cosines, i, axis=0)
-        telling = scores + (scores - others.max(axis=0)) if len(others) else scores.copy()
-        telling[own] = -np.inf
+        telling = (scores + (scores - others.max(axis=0)) if len(others) else scores)[rows]
         best = np.argsort(-telling, kind="stable")[:topn]
-        found.append([(wv.index_to_key[row], float(telling[row])) for row in best if row != own])
+        found.append([(wv.index_to_key[rows[j]], float(telling[j])) for j in best])
     return found
 
 

@@ -76,9 +76,47 @@ def test_the_number_of_senses_can_be_given(language, wv, number):
     )  # neither would have ten occurrences
 
 
+def test_occurrences_can_be_given_and_several_words_at_once(language, wv):
+    words = list(language.senses)[:2]
+    found = sample_occurrences(language, words, 300)
+    together = wv.senses(words, iter(language), max_occurrences=300)  # an iterator can be read only once
+    mixed = wv.senses(words, [each for items in found.values() for each in items])
+    for word in words:
+        alone = wv.senses(word, [(each.tokens, each.position) for each in found[word]])
+        for same in (together[word], mixed[word]):
+            assert same.occurrences == alone.occurrences
+            assert np.array_equal(same.labels, alone.labels)
+    forms = [([*each.tokens[: each.position], "xyzzy"], each.position) for each in found[words[0]]]
+    assert len(wv.senses(words[0], forms).occurrences) == len(forms)  # in whatever form they stand there
+
+
+def test_too_few_occurrences_say_so(language, wv):
+    word = next(iter(language.senses))
+    few, many = (wv.senses(word, language, max_occurrences=count) for count in (19, 20))
+    assert len(few) == 1
+    assert few.note in str(few)
+    assert "19 occurrences" in few.note
+    assert many.note is None
+    missing = wv.senses([word, "owl"], [["the", "owl", "hoots"]])[word]
+    assert (len(missing), str(missing)) == (0, f"{word!r} does not occur")
+
+
+def test_rare_words_do_not_tell_what_a_sense_is(language, wv):
+    word = next(iter(language.senses))
+    first = wv.senses(word, language, max_occurrences=300)[0].nearest[0][0]
+    rare = wv.vectors_for_all(wv.index_to_key)
+    rare.encoder = wv.encoder
+    rare.set_vecattr(first, "count", 0)
+    assert first not in [near for near, _ in rare.senses(word, language, max_occurrences=300)[0].nearest]
+
+
 def test_errors_say_what_to_do(language, wv):
     with pytest.raises(ValueError, match="number=0: a word has at least one sense"):
         wv.senses("owl", language, number=0)
+    with pytest.raises(ValueError, match="max_senses=0: a word has at least one sense"):
+        wv.senses("owl", language, max_senses=0)
+    with pytest.raises(IndexError, match="position=3 is outside its sentence, which has 1 tokens"):
+        wv.senses("owl", [(["owl"], 3)])
     with pytest.raises(KeyError, match="unicorn"):
         wv.senses("unicorn", language)
     with pytest.raises(ValueError, match="does not occur in the corpus"):

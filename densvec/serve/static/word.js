@@ -61,7 +61,7 @@ async function showSenses(card, word) {
     }
     if (!card.isConnected) return;
     card.replaceChildren(title,
-      h("p", { class: "quiet" }, answer.occurrences ? `From ${whole(answer.occurrences)} occurrences; words that tell a sense from the others, and its most typical lines.` : "It does not occur there."),
+      h("p", { class: "quiet" }, answer.occurrences ? `From ${whole(answer.occurrences)} occurrences; words that tell a sense from the others, and its most typical lines.` : "It does not occur there.", answer.note && answer.occurrences ? ` There are ${answer.note}.` : null),
       h("ol", { class: "senses" }, answer.senses.map((sense) => h("li", null,
         h("p", null, `${figure(100 * sense.share, 0)} %: `, sense.nearest.flatMap((near, i) => [i ? ", " : null, h("a", { class: "word", href: address("word", { word: near.word }) }, near.word)])),
         h("ul", { class: "quiet" }, sense.examples.map((example) => h("li", null, example.line)))))));
