@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -239,6 +239,7 @@ def senses(
             raise ValueError(f"{name}={value}: a word has at least one sense; give 1 or more")
     found = _given(word, words, corpus)
     if found is None:
+        corpus = cast("Corpus", corpus)
         found = sample_occurrences(corpus, words, max_occurrences, seed=seed, show_progress=show_progress)
     if isinstance(word, str) and not found[word]:
         raise ValueError(
