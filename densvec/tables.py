@@ -21,6 +21,7 @@ from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
 from densvec.reading import Reading
 from densvec.text.spelling import UnknownKeyError
+from densvec.text.text_reading import TextReading
 from densvec.types import Array, Floats, Integers
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class Tables(Lifecycle):
     window: int
     subwords: SpellingModel | None
     card: str | None
+    text_reading: TextReading | None
     _vectors: Rows
     _log_variances: Rows | None
     _derived: Derived
@@ -154,6 +156,7 @@ class Tables(Lifecycle):
         self.context_vectors = None
         self.subwords = None
         self.card = None
+        self.text_reading = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
         self.log_variances = None if width is None else np.zeros((count, width), dtype=dtype)
 

@@ -26,8 +26,10 @@ import bias
 from densvec import BayesianSkipGram, KeyedDensities, __version__
 from densvec.cli import main as densvec
 from densvec.evaluation import Bootstrap, Results, evaluate_all
+from densvec.text.text_reading import TextReading
 
 PACKAGE = Path(__file__).resolve().parents[1]
+READING = TextReading("simple", lower=True)  # how examples/english_text.py finds words
 WATTS = 30  # what two busy cores are taken to need
 
 # What the card states of `densvec evaluate`: benchmark, measure and method, and what they are called there.
@@ -244,6 +246,7 @@ def main() -> None:
     small, large = (model.wv.restrict(useful(model.wv, shares, n)) for n in (args.words, args.large_words))
     for wv in (small, large):
         wv.lifecycle_events = []  # they name paths of this machine
+        wv.text_reading = READING
     small.save(args.output, dtype=args.dtype)
     large.card = card(model, large, args, [])
     large.save(args.large, dtype=args.dtype)

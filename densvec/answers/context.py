@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -30,12 +30,16 @@ __all__ = [
 
 _MARK = re.compile(r"\[\[(.*?)\]\]")
 
+Split = Callable[[str], list[str]]
+
 Asked = tuple[str, Sequence[str], int | None]
 """A word, its context or sentence, and where it stands in that, as ``wv.infer_posteriors`` takes them."""
 
 
-def parse_marked(text: str, *, lower: bool = False) -> tuple[str, list[str], int]:
+def parse_marked(text: str, split: Split = str.split) -> tuple[str, list[str], int]:
     """Return the marked word of a sentence, the sentence's words, and where it stands among them.
+
+    `split` finds the words of a text.
 
     Examples
     --------
@@ -49,9 +53,9 @@ def parse_marked(text: str, *, lower: bool = False) -> tuple[str, list[str], int
             f"{found} marked in {text!r}: put one word in double brackets, as in 'a ripe [[kiwi]]'"
         )
     mark = marks[0]
-    before, word, after = text[: mark.start()].split(), mark[1].strip(), text[mark.end() :].split()
-    tokens = [token.lower() if lower else token for token in (*before, word, *after)]
-    return tokens[len(before)], tokens, len(before)
+    before, after = split(text[: mark.start()]), split(text[mark.end() :])
+    word = "_".join(split(mark[1])) or mark[1].strip()
+    return word, [*before, word, *after], len(before)
 
 
 @dataclass

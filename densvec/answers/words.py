@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from densvec.answers.documents import Document, Scored, Unknown, each_known, scored
 from densvec.answers.messages import UsageError, check_known, spelt
 from densvec.answers.tables import Table, columns
+from densvec.questions.lookup import words_of
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -283,7 +284,7 @@ def texts(
     if len(asked) < 2:
         raise UsageError("at least two texts are needed: the question, and one to compare it with")
     densities = wv.text_density(
-        [[spelt(wv, word) for word in text.split()] for text in asked], weights=weights
+        [[spelt(wv, word) for word in words_of(wv, text)] for text in asked], weights=weights
     )
     scores = wv.text_similarity(densities[0], densities[1:], metric=metric)[0]
     order = (-scores).argsort(kind="stable")[:topn]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from densvec import answers
@@ -23,6 +24,7 @@ from densvec.cli.commands import (
     questions,
     topn,
 )
+from densvec.questions.lookup import words_of
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -34,7 +36,7 @@ SENTENCES = questions("SENTENCE", "a sentence with one [[word]] marked; - reads 
 
 def marked_word(wv: KeyedDensities, text: str) -> tuple[str, list[str], int]:
     """Return the marked word, its sentence and its place, as the model spells them; the word must be known."""
-    word, tokens, position = answers.parse_marked(text)
+    word, tokens, position = answers.parse_marked(text, partial(words_of, wv))
     return known(wv, [word])[0], [spelt(wv, token) for token in tokens], position
 
 

@@ -1,4 +1,4 @@
-"""The text that `densvec train` is given: a file, a directory, a URI, a pipe or standard input."""
+"""The text that commands are given: files, folders, patterns, pipes or standard input, and how it is read."""
 
 from __future__ import annotations
 
@@ -13,98 +13,154 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError, say
+from densvec.checks import counted
 from densvec.cli.commands import Argument, option, standard_input
 from densvec.cli.output import size_of
+from densvec.text.text_reading import REGEX, TextReading
 
 if TYPE_CHECKING:
     from densvec.corpora import RawText
+    from densvec.keyed import KeyedDensities
 
-__all__ = ["READING", "Reading", "Source", "open_source", "sentences_in"]
+__all__ = ["READING", "Source", "is_path", "open_corpus", "open_source", "reading_of", "sentences_in"]
 
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
 
+_SHOWN = 5
+"""How many files are named one by one."""
 
-@dataclass(frozen=True)
-class Reading:
-    """How words are found in a text, according to the options; None where they say nothing."""
 
-    tokenize: str | None = None
-    lower: bool | None = None
-    encoding: str | None = None
-    keep_numbers: bool | None = None
+def reading_of(args: argparse.Namespace, before: TextReading | None = None) -> TextReading:
+    """Return how the options say that words are found; resumed training finds them as it did `before`.
 
-    @classmethod
-    def of(cls, args: argparse.Namespace, before: Mapping[str, Any] | None = None) -> Reading:
-        """Return what the options ask for; resumed training reads as it did `before`."""
-        given = cls(args.tokenize, args.lower, args.encoding, args.keep_numbers)
-        if before is None:
-            return given
-        for name, value in asdict(given).items():
-            if value not in (None, "auto", before.get(name)):
-                raise UsageError(
-                    f"--{name.replace('_', '-')} cannot change when training is resumed: the text was read with "
-                    f"{before.get(name)!r}, not {value!r}"
-                )
-        return cls(*(before.get(each.name) for each in fields(cls)))
+    "auto" is still to be decided.
+    """
+    names = [each.name for each in fields(TextReading)]
+    options = {name: getattr(args, name, None) for name in names}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value not in (None, "auto")}
+    if before is None:
+        lower = given.get("tokenize", "auto") != "none"
+        return replace(TextReading("auto", lower=lower), **given)
+    for name, value in given.items():
+        if value != getattr(before, name):
+            raise UsageError(
+                f"--{name.replace('_', '-')} cannot change when training is resumed: the text was read with "
+                f"{getattr(before, name)!r}, not {value!r}"
+            )
+    return before
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether words are simply separated by spaces, in UTF-8."""
-        return self.tokenize == "none" and not self.lower and self.encoding in (None, "utf-8")
 
-    def corpus(self, source: Any) -> RawText:
-        """Return a text read in this way."""
-        from densvec.corpora import RawText
+def _files_of(path: str | Sequence[str], reading: TextReading, command: str, quiet: bool) -> list[str]:
+    """Return the files of a corpus, and say which were left out."""
+    from densvec.text.source import corpus_paths
 
-        return RawText(
-            source,
-            tokenize=self.tokenize if self.tokenize not in (None, "auto") else "simple",
-            lower=self.tokenize != "none" if self.lower is None else self.lower,
-            encoding=self.encoding or "utf-8",
-            keep_numbers=bool(self.keep_numbers),
+    left_out: list[str] = []
+    names = path if isinstance(path, str) else list(path)
+    found = corpus_paths(names, reading.encoding, reading.column, left_out)
+    if not quiet:
+        for why in left_out[:_SHOWN]:
+            say(f"densvec {command}: left out: {why}")
+        if len(left_out) > _SHOWN:
+            say(f"densvec {command}: left out: {len(left_out) - _SHOWN:,} more files")
+    return found
+
+
+def decided(files: Sequence[str], reading: TextReading, name: str, command: str, quiet: bool) -> TextReading:
+    """Return the reading with "auto" replaced by what the beginnings of the files suggest, and say so."""
+    from densvec.text import kinds
+    from densvec.text.raw import looks_raw, looks_unspaced
+
+    seen: Counter[str] = Counter()
+    for path in files:
+        data = kinds.beginning(path)
+        if data is None:
+            from densvec.files.streams import open_stream
+
+            with open_stream(path) as file:
+                data = file.read(kinds.LOOKED_AT)
+        length, encoding = kinds.byte_order_mark(data)
+        text = data[length:].decode(encoding or reading.encoding, "replace")
+        seen["markup"] += kinds.is_markup(data)
+        seen["gutenberg"] += kinds.has_boilerplate(text)
+        seen["wide"] += length > 0
+        seen["unspaced"] += looks_unspaced(text)
+        seen["raw"] += looks_raw(text)
+    if seen["unspaced"] and reading.tokenize == "auto":
+        say(
+            f"densvec: warning: {name} has no spaces between its words: segment it first, with jieba, MeCab or "
+            "PyThaiNLP, for example, or in Python give RawText a function that does"
         )
-
-    def decided(self, source: str, name: str, quiet: bool) -> Reading:
-        """Return the reading with ``auto`` replaced by what the beginning of the text suggests, and say so."""
-        if self.tokenize not in (None, "auto"):
-            return self
-        from densvec.text.raw import looks_raw, looks_unspaced
-
-        sample = self.corpus(source).sample()
-        if looks_unspaced(sample):
-            say(
-                f"densvec: warning: {name} has no spaces between its words: segment it first, with jieba, MeCab or "
-                "PyThaiNLP, for example, or in Python give RawText a function that does"
-            )
-        if not looks_raw(sample):
-            return replace(self, tokenize="none")
-        found = replace(self, tokenize="simple", lower=self.lower is not False)
-        if not quiet:
-            numbers = "with numbers" if self.keep_numbers else "without numbers"
-            case = "in lower case" if found.lower else "as they are spelt"
-            say(
-                f"densvec train: {name} is not tokenised: its words are taken {case}, {numbers}, sentence by "
-                "sentence; --tokenize none would leave it as it is"
-            )
+    found = reading
+    special = seen["markup"] or seen["gutenberg"] or reading.column is not None
+    if reading.tokenize == "auto" and not seen["raw"] and not special:
+        return replace(reading, tokenize="none", lower=False)
+    if quiet:
         return found
+    if reading.tokenize == "auto":
+        numbers = "with numbers" if reading.keep_numbers else "without numbers"
+        case = "in lower case" if reading.lower else "as they are spelt"
+        which = (
+            name
+            if seen["raw"] in (0, len(files))
+            else f"in {name}, {counted(seen['raw'], 'file')} of {len(files):,}"
+        )
+        say(
+            f"densvec {command}: {which} is not tokenised: its words are taken {case}, {numbers}, sentence by "
+            "sentence; --tokenize none would leave it as it is"
+        )
+    if seen["gutenberg"] and reading.tokenize != "none":
+        of = f"{seen['gutenberg']:,} of {counted(len(files), 'file')}"
+        say(f"densvec {command}: Project Gutenberg's head and foot are left out of {of}")
+    if seen["markup"]:
+        of = f"{seen['markup']:,} of {counted(len(files), 'file')}"
+        say(f"densvec {command}: {of} are HTML or XML: their text is read")
+    return found
 
 
-AS_IT_IS = Reading(tokenize="none")
+def corpus_like(wv: KeyedDensities, args: argparse.Namespace) -> TextReading:
+    """Return how text is read for a model: as its own was, but for what the options say."""
+    from densvec.questions.lookup import text_reading_of
+
+    options = {each.name: getattr(args, each.name, None) for each in fields(TextReading)}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    return replace(text_reading_of(wv), **given)
+
+
+def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.Namespace) -> RawText:
+    """Return a corpus as the text of a model was read: files, folders, patterns, a pipe or "-".
+
+    It can be read again.
+    """
+    from densvec.files.streams import open_stream
+    from densvec.text.raw import RawText
+
+    reading, quiet = corpus_like(wv, args), args.json or getattr(args, "quiet", False)
+    path = corpus[0] if not isinstance(corpus, str) and len(corpus) == 1 else corpus
+    if isinstance(path, str) and (path == "-" or _is_pipe(path)):
+        stream = standard_input() if path == "-" else args.at_end.enter_context(open_stream(path))
+        return RawText.like(args.at_end.enter_context(_kept(stream)), reading)
+    return RawText.like(_files_of(path, reading, args.command, quiet), reading)
+
+
+def is_path(argument: str) -> bool:
+    """Return whether an argument is a file that exists, of a pattern that the shell expanded, rather than a word."""
+    return ("." in argument or os.sep in argument) and os.path.exists(argument)
 
 
 _GROUP = "how the text is read"
 
 
 def _tokenize(text: str) -> str:
-    if text.startswith("regex:"):
+    if text.startswith(REGEX):
         try:
-            re.compile(text.removeprefix("regex:"))
+            re.compile(text.removeprefix(REGEX))
         except re.error as error:
             raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
     elif text not in ("auto", "simple", "none"):
@@ -150,81 +206,99 @@ READING = [
         type=_encoding,
         group=_GROUP,
     ),
+    option(
+        "--column",
+        "of CSV files and lines of JSON: in which column the text is",
+        metavar="NAME",
+        group=_GROUP,
+    ),
 ]
 """The options that say how words are found in a text."""
 
 
 @contextlib.contextmanager
 def open_source(
-    path: str | list[str], passes: int, quiet: bool, reading: Reading = AS_IT_IS
-) -> Iterator[tuple[Source, Reading]]:
+    path: str | list[str], passes: int, quiet: bool, reading: TextReading, command: str = "train"
+) -> Iterator[tuple[Source, TextReading]]:
     """Yield the sentences of a corpus, and how they are read.
 
-    Text that can be read only once, from standard input or a pipe, is kept in a temporary file, unless one
-    pass is all that is needed.
+    Text that can be read only once, from standard input or a pipe, is kept in a temporary file.
     """
     if not isinstance(path, str):
-        yield _from_files(path, f"{len(path)} files", quiet, reading)
+        yield _from_files(path, f"{len(path)} files", quiet, reading, command)
     elif path == "-":
         if sys.stdin is not None and sys.stdin.isatty() and not quiet:
-            say("densvec train: reading standard input, one sentence per line, until Ctrl-D")
-        with _from_stream(standard_input(), passes, quiet, reading) as source:
+            say(f"densvec {command}: reading standard input, one sentence per line, until Ctrl-D")
+        with _from_stream(standard_input(), passes, quiet, reading, command) as source:
             yield source
     elif "://" in path or os.path.isdir(path) or _is_pattern(path) or stat.S_ISREG(os.stat(path).st_mode):
-        yield _from_files(path, path, quiet, reading)
-    elif stat.S_ISFIFO(os.stat(path).st_mode):  # as from the shell's <(zcat corpus.gz)
-        with open(path, "rb") as pipe, _from_stream(pipe, passes, quiet, reading) as source:
+        yield _from_files(path, path, quiet, reading, command)
+    elif _is_pipe(path):  # as from the shell's <(zcat corpus.gz)
+        with open(path, "rb") as pipe, _from_stream(pipe, passes, quiet, reading, command) as source:
             yield source
     else:
         raise OSError(errno.EINVAL, "not a file, a directory or a pipe", path)
 
 
-def _from_files(path: str | list[str], name: str, quiet: bool, reading: Reading) -> tuple[Source, Reading]:
+def _from_files(
+    path: str | list[str], name: str, quiet: bool, reading: TextReading, command: str
+) -> tuple[Source, TextReading]:
     """Return the sentences of files; processes that train together divide raw text file by file."""
     from densvec import distributed
-    from densvec.text.source import corpus_paths
+    from densvec.text.raw import RawText
 
-    files = corpus_paths(path)
-    reading = reading.decided(files[0], name, quiet)
+    files = _files_of(path, reading, command, quiet)
+    reading = decided(files, reading, name, command, quiet)
     if reading.is_plain:
         return {"corpus_file": path}, reading
     own = files[distributed.rank() :: distributed.world_size()]
-    return {"corpus_iterable": reading.corpus(own)}, reading
+    return {"corpus_iterable": RawText.like(own, reading)}, reading
 
 
 def sentences_in(source: Source) -> Any:
     """Return what `open_source` gave as sentences that can be iterated again."""
     if "corpus_file" not in source:
         return source["corpus_iterable"]
-    from densvec.text.source import corpus_paths
+    from densvec.text.raw import RawText
 
-    return AS_IT_IS.corpus(corpus_paths(source["corpus_file"]))
+    return RawText.like(source["corpus_file"], TextReading())
 
 
 def _is_pattern(path: str) -> bool:
     return glob.has_magic(path) and not os.path.lexists(path)
 
 
+def _is_pipe(path: str) -> bool:
+    return "://" not in path and os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
+
+
 @contextlib.contextmanager
-def _from_stream(
-    stream: IO[bytes], passes: int, quiet: bool, reading: Reading
-) -> Iterator[tuple[Source, Reading]]:
-    if passes == 1 and reading.tokenize in (None, "auto", "none") and reading.encoding is None:
-        lines = (line.decode("utf-8", "replace") for line in stream)
-        sentences = ((line.lower() if reading.lower else line).split() for line in lines)
-        yield {"corpus_iterable": sentences}, replace(reading, tokenize="none")
-        return
-    from densvec.corpora import LineSentence
+def _kept(stream: IO[bytes]) -> Iterator[str]:
+    """Yield the path of a temporary file with all that a stream has."""
     from densvec.files.streams import faults_named
 
     with tempfile.TemporaryDirectory(prefix="densvec-") as directory:
         path = os.path.join(directory, "corpus.txt")
         with faults_named(path), open(path, "wb") as file:
             shutil.copyfileobj(stream, file, 1 << 20)
+        yield path
+
+
+@contextlib.contextmanager
+def _from_stream(
+    stream: IO[bytes], passes: int, quiet: bool, reading: TextReading, command: str
+) -> Iterator[tuple[Source, TextReading]]:
+    from densvec.corpora import LineSentence
+    from densvec.text.raw import RawText
+
+    with _kept(stream) as path:
         if not quiet:
             size = size_of(os.path.getsize(path))
             times = "once" if passes == 1 else f"{passes} times"
-            say(f"densvec train: {size} of input kept in a temporary file: training reads them {times}")
+            say(f"densvec {command}: {size} of input kept in a temporary file, which is read {times}")
         # As an iterable, so that the model does not remember the path of a temporary file.
-        reading = reading.decided(path, "standard input", quiet)
-        yield {"corpus_iterable": LineSentence(path) if reading.is_plain else reading.corpus(path)}, reading
+        reading = decided([path], reading, "standard input", command, quiet)
+        yield (
+            {"corpus_iterable": LineSentence(path) if reading.is_plain else RawText.like(path, reading)},
+            reading,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import os
 import re
@@ -194,7 +195,10 @@ def _run(arguments: Sequence[str]) -> int:
     args.json = getattr(args, "json", False)
     args.debug = getattr(args, "debug", False)
     command = COMMANDS[args.command]
-    with warnings.catch_warnings():  # restores what route_messages changes
+    with (
+        contextlib.ExitStack() as args.at_end,
+        warnings.catch_warnings(),
+    ):  # restores what route_messages changes
         route_messages(verbose=args.debug)
         if isinstance(command, Question):
             return _ask(command, args)
@@ -222,9 +226,9 @@ def _report(found: Any, args: argparse.Namespace) -> None:
 def _ask(command: Question, args: argparse.Namespace) -> int:
     """Answer questions one after another; return 1 if none could be answered."""
     output = Output(args.json, getattr(args, "table", None))
+    answer = command.run(load(args.model), args)
     is_one, questions = command.is_one(args), command.asked(args)
     titled = not is_one if command.titled is None else command.titled
-    answer = command.run(load(args.model), args)
     asked = unanswered = 0
     for title, question in questions:
         asked += 1

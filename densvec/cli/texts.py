@@ -22,7 +22,6 @@ from densvec.cli.commands import (
     Question,
     Result,
     as_spelt,
-    flag,
     known,
     load,
     option,
@@ -30,13 +29,15 @@ from densvec.cli.commands import (
     questions,
     topn,
 )
-from densvec.cli.corpus import READING, Reading, open_source, sentences_in
+from densvec.cli.corpus import READING, is_path, open_corpus, open_source, reading_of, sentences_in
 from densvec.cli.files import check_targets, read_any
 from densvec.cli.pictures import drawing, picture
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
     from densvec.questions.senses import Senses
+
+_CORPUS = "text, as `densvec train` takes it, read as the model's own was; - is standard input"
 
 __all__ = ["COMPARE", "EVALUATE", "INDEX", "PHRASES", "SENSES"]
 
@@ -45,6 +46,13 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
     if args.plot is not None and len(args.questions) > 1:
         raise UsageError(f"--plot draws one word: got {len(args.questions)}")
     draw = drawing(args.plot)
+    files = [each for each in args.questions if is_path(each)]
+    args.questions = [each for each in args.questions if each not in files]
+    if not args.questions:
+        raise UsageError("give words to ask about, after the CORPUS")
+    if args.corpus == "-" and args.questions == ["-"]:
+        raise UsageError("CORPUS and words cannot both be read from standard input")
+    corpus, name = open_corpus([args.corpus, *files], wv, args), " ".join([args.corpus, *files])
 
     found: dict[str, Senses] = {}
 
@@ -53,11 +61,11 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
         if word not in found:  # the corpus is read once for all words that are named
             words = [word, *(each for each in args.questions if each in wv.key_to_index and each != word)]
             if not args.json:
-                say(f"densvec senses: reading {args.corpus} for {', '.join(words)}")
+                say(f"densvec senses: reading {name} for {', '.join(words)}")
             found.update(
                 wv.senses(
                     words,
-                    args.corpus,
+                    corpus,
                     args.max_occurrences,
                     number=args.number,
                     max_senses=args.max_senses,
@@ -68,9 +76,7 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
                 )
             )
         if not found[word]:
-            raise ValueError(
-                f"{found[word].note} in {args.corpus}: look at its spelling there (case, for example)"
-            )
+            raise ValueError(f"{found[word].note} in {name}: look at its spelling there (case, for example)")
         draw("plot_senses", found[word])
         return answers.senses(found[word])
 
@@ -86,13 +92,13 @@ told apart, up to three. Each sense is printed with its share, the words that di
 typical occurrences.""",
     """\
 examples:
-  densvec senses model.dv corpus.txt bank
+  densvec senses model.dv books/ bank
   densvec senses model.dv corpus.txt plant --number 2
   densvec senses model.dv corpus.txt bank --plot bank.png
   densvec senses model.dv corpus.txt bank star --max-occurrences 5000 -o senses.csv""",
     [
         MODEL,
-        Argument("corpus", metavar="CORPUS", help="text with one sentence per line"),
+        Argument("corpus", metavar="CORPUS", help=_CORPUS),
         questions("WORD", "words; - reads them, one per line"),
         option("--max-occurrences", "occurrences to sample", 1000),
         option(
@@ -104,6 +110,7 @@ examples:
         option("--seed", "seed of the sample", 0, type=int),
         picture("the occurrences of the word, coloured by sense"),
         TABLE,
+        *READING,
     ],
     _senses,
     echo=lambda word, args: {"word": word},
@@ -162,12 +169,9 @@ def _index(args: argparse.Namespace) -> Result:
     def report(sentences: int, occurrences: int) -> None:
         say(f"densvec index: {occurrences:,} occurrences in {sentences:,} sentences")
 
-    with open_source(args.corpus, passes=1, quiet=True) as (source, _):
-        sentences: Iterable[Any] = sentences_in(source)
-        if args.lower:
-            sentences = ([token.lower() for token in tokens] for tokens in sentences)
-        shown = None if args.quiet else report
-        found = index_occurrences(wv, sentences, args.output, words, dtype=args.precision, report=shown)
+    shown = None if args.quiet else report
+    corpus = open_corpus(args.corpus, wv, args)
+    found = index_occurrences(wv, corpus, args.output, words, dtype=args.precision, report=shown)
     document = {"index": args.output, "occurrences": len(found), "sentences": found.sentence_count}
     return document, f"{args.output}: {len(found):,} occurrences of {counted(len(words), 'word')}"
 
@@ -187,7 +191,7 @@ examples:
 An occurrence takes two bytes for each dimension, and the sentences themselves are kept once.""",
     [
         MODEL,
-        Argument("corpus", metavar="CORPUS", help="text, one sentence per line; - is standard input"),
+        Argument("corpus", metavar="CORPUS", nargs="+", help=_CORPUS),
         Argument("-o", "--output", metavar="DIR", required=True, help="the folder to write"),
         option("--words", "index only these words", nargs="+", metavar="WORD"),
         option(
@@ -197,8 +201,8 @@ An occurrence takes two bytes for each dimension, and the sentences themselves a
             metavar="P",
         ),
         option("--precision", "type of the stored numbers", "float16", choices=("float16", "float32")),
-        flag("--lower", "lower-case the corpus"),
         QUIET,
+        *READING,
     ],
     _index,
 )
@@ -208,9 +212,10 @@ def _phrases(args: argparse.Namespace) -> Result:
     from densvec.files.streams import open_for_writing
     from densvec.phrases import Phrases
 
-    check_targets([args.output], read=[args.corpus], overwrite=args.overwrite)
+    check_targets([args.output], read=args.corpus, overwrite=args.overwrite)
     found: dict[str, float] = {}
-    with open_source(args.corpus, args.rounds + 1, args.quiet, Reading.of(args)) as (source, _):
+    corpus = args.corpus[0] if len(args.corpus) == 1 else args.corpus
+    with open_source(corpus, args.rounds + 1, args.quiet, reading_of(args), "phrases") as (source, _):
         sentences: Iterable[Any] = sentences_in(source)
         for _ in range(args.rounds):
             phrases = Phrases(sentences, args.min_count, args.threshold)
@@ -239,7 +244,7 @@ examples:
   densvec phrases book.txt -o joined.txt.gz --threshold 0.3 --min-count 10
   densvec phrases corpus.txt -o joined.txt --rounds 2  # also new_york_city""",
     [
-        Argument("corpus", metavar="CORPUS", help="the text, as `densvec train` takes it"),
+        Argument("corpus", metavar="CORPUS", nargs="+", help="the text, as `densvec train` takes it"),
         Argument("-o", "--output", metavar="FILE", required=True, help="where to write; may end in .gz"),
         option("--min-count", "rarer pairs are not joined", 5),
         option("--threshold", "the score that pairs must exceed: 0 is chance, 1 means never apart", 0.5),

@@ -12,7 +12,7 @@ import os
 import shlex
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from densvec.answers.messages import UsageError, say
@@ -28,10 +28,11 @@ from densvec.cli.commands import (
     flag,
     option,
 )
-from densvec.cli.corpus import READING, Reading, Source, open_source
+from densvec.cli.corpus import READING, Source, open_source, reading_of
 from densvec.files.fingerprint import difference, fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.source import recorded_paths
+from densvec.text.text_reading import TextReading
 from densvec.training.profile import profile
 
 __all__ = ["CHANGEABLE", "MODELS", "PARAMETERS", "TRAIN", "Terminated", "model_class"]
@@ -119,12 +120,12 @@ def _run(args: argparse.Namespace) -> Result:
         before = _text_before(header) if args.resume else None
         if before is not None:
             _check_text(before, corpus, args)
-        reading = Reading.of(args, before)
+        reading = reading_of(args, None if before is None else _reading_before(before))
         with open_source(corpus, passes, args.quiet, reading) as (source, reading):
             if before is None:
                 mark = fingerprint(recorded_paths(corpus))
                 model.add_lifecycle_event(
-                    "text", log_level=False, path=corpus, fingerprint=mark, **asdict(reading)
+                    "text", log_level=False, path=corpus, fingerprint=mark, **reading.header()
                 )
             profile.reset()
             profile.enabled = args.profile
@@ -226,6 +227,13 @@ def _text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
     path = header.get("corpus_file")
     mark = header.get("corpus_fingerprint")
     return None if path is None else {"path": path, "tokenize": "none", "fingerprint": mark}
+
+
+def _reading_before(text: Mapping[str, Any]) -> TextReading:
+    """Return how a text was read, from what a model's file says about it; what is None is by default."""
+    names = [each.name for each in fields(TextReading)]
+    known = {name: text[name] for name in names if text.get(name) is not None}
+    return TextReading.from_header(known) or TextReading()
 
 
 def _recorded_text(header: Mapping[str, Any] | None) -> str | list[str] | None:

@@ -14,6 +14,7 @@ from densvec.files.schema import field, leave_out, tensor
 from densvec.questions.spelling_model import SUBWORDS, SpellingModel
 from densvec.reading import Reading
 from densvec.tables import ENCODER
+from densvec.text.text_reading import TextReading
 from densvec.types import PathLike
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def header_of(wv: KeyedDensities) -> dict[str, Any]:
         "reading": None if wv.encoder is None else wv.encoder.reading.header(),
         "attributes": {name: list(a) for name, a in wv.expandos.items() if a.dtype == object},
         "card": wv.card,
+        "text": None if wv.text_reading is None else wv.text_reading.header(),
         "lifecycle_events": wv.lifecycle_events,
         "provenance": wv._provenance,
     }
@@ -178,6 +180,7 @@ def restored(
     wv.subwords = SpellingModel.restored(tensors, wv.vector_size)
     wv._provenance = header.get("provenance")
     wv.card = None if header.get("card") is None else field(header, "card", str)
+    wv.text_reading = TextReading.from_header(header.get("text"))
     events = header.get("lifecycle_events")
     wv.lifecycle_events = (
         events if isinstance(events, list) and header.get("class") == "KeyedDensities" else []

@@ -132,6 +132,7 @@ class Saving(ModelState):
             "corpus_fingerprint": corpus_fingerprint,
             "attributes": self.wv._header()["attributes"],
             "reading": self.wv._header()["reading"],
+            "text": self.wv._header()["text"],
             "auto_sample": self._auto_sample,
             "provenance": self._provenance,
         }

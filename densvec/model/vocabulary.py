@@ -12,7 +12,7 @@ import numpy as np
 from densvec.checks import check_whole
 from densvec.files.schema import LARGEST
 from densvec.model.state import CorpusFile, ModelState, Sentences, TrimRule, alone
-from densvec.text.source import as_files, check_corpus, corpus_paths
+from densvec.text.source import as_files, check_corpus, corpus_paths, reading_of
 from densvec.text.thinning import auto_sample, keep_probabilities
 from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
 from densvec.training import signals
@@ -89,6 +89,8 @@ class VocabularyBuilding(ModelState):
         )
         report["memory"] = self.estimate_memory(vocab_size=len(self.wv.index_to_key))["total"]
         self.prepare_weights(update=update)
+        if not update:
+            self.wv.text_reading = reading_of(corpus_iterable, corpus_file)
         self.add_lifecycle_event("build_vocab", update=update, trim_rule=str(trim_rule), **report)
 
     @alone

@@ -9,6 +9,7 @@ import numpy as np
 
 from densvec.plot.axes import COLOURS, GREY, INK, new_axes, open_frame
 from densvec.plot.labels import Label, place_labels
+from densvec.questions.lookup import words_of
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def plot_entropy(wv: KeyedDensities, word: str, context: str | Sequence[str], ax
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['(no context)', '+ dog', '+ cat']
     """
-    tokens = context.split() if isinstance(context, str) else list(context)
+    tokens = words_of(wv, context) if isinstance(context, str) else list(context)
     known = [token for token in tokens if token in wv]
     posteriors = wv.infer_posteriors([(word, known[:n]) for n in range(len(known) + 1)])
     entropies = posteriors.entropy()

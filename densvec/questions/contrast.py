@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.questions.lookup import text_reading_of
 from densvec.questions.senses import density_of_all, telling_words
 from densvec.text.concordance import occurrences
 from densvec.types import Corpus
@@ -63,7 +64,14 @@ def compare(
     wv.get_index(word)
     batches = []
     for name, corpus in (("first", corpus_a), ("second", corpus_b)):
-        found = occurrences(corpus, word, max_occurrences, seed=seed, show_progress=show_progress)
+        found = occurrences(
+            corpus,
+            word,
+            max_occurrences,
+            seed=seed,
+            text_reading=text_reading_of(wv),
+            show_progress=show_progress,
+        )
         if len(found) < 2:
             raise ValueError(
                 f"{word!r} occurs {len(found)} times in the {name} corpus: at least 2 occurrences are needed in "

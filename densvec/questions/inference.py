@@ -12,7 +12,7 @@ import numpy as np
 
 from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import KEY_TYPES, known_log_variances, refuse_bytes, rows_of
+from densvec.questions.lookup import KEY_TYPES, known_log_variances, refuse_bytes, rows_of, words_of
 from densvec.reading import Reading
 from densvec.types import Floats, Integers
 
@@ -27,6 +27,7 @@ __all__ = [
     "keep_of",
     "known_encoder",
     "marked_tokens",
+    "placed_tokens",
     "posteriors_of",
     "read_around",
     "read_contexts",
@@ -88,7 +89,8 @@ def infer(
     Parameters
     ----------
     context : str or sequence of str
-        Tokens, or a string of them separated by white space. If `word` occurs in them they are its sentence, or
+        Tokens, or a text, whose words are found as in the text that the model was trained on (`wv.text_reading`;
+        between white space, if that is unknown). If `word` occurs in them they are its sentence, or
         its paragraph, and a window is read around each place where it stands; a word within reach of several
         places counts from the nearest. Otherwise they are a bag of words, all of which are read; the more there
         are, the less each further one changes. A word in double brackets, as in ``"a ripe [[kiwi]]"``, is the one
@@ -137,8 +139,7 @@ def infer(
                 "position is a place in one sentence: with several, mark the word in each, [[word]]"
             )
         return wv.infer_posteriors([(word, sentence) for sentence in context])
-    tokens, mark = marked_tokens(context)
-    position = mark if position is None else position
+    tokens, position = placed_tokens(wv, context, position)
     if word is None and position is None:
         found: Gaussian | tuple[Gaussian, Integers] = wv.infer_sentences(
             [tokens], skip_unknown=skip_unknown, return_positions=return_positions
@@ -170,7 +171,7 @@ def infer_posteriors(wv: KeyedDensities, pairs: Iterable[Sequence[Any]]) -> Gaus
     >>> wv.infer_posteriors([("dog", "cat animal"), ("car", [])])
     <2 spherical Gaussians in 2 dimensions>
     """
-    questions = [_question(*pair) for pair in pairs]
+    questions = [_question(wv, *pair) for pair in pairs]
     words = [word for word, _, _ in questions]
     centres = _rows_or_minus_one(wv, words)
     if centres.min(initial=0) < 0:
@@ -184,7 +185,7 @@ def read_around(wv: KeyedDensities, sentence: str | Sequence[str], position: int
     Parameters
     ----------
     sentence : str or sequence of str
-        Tokens, or a string of them separated by white space; unknown ones are skipped.
+        Tokens, or a text, as :meth:`infer` takes it; unknown ones are skipped.
     position : int
         Where the centre word stands.
 
@@ -201,27 +202,26 @@ def read_around(wv: KeyedDensities, sentence: str | Sequence[str], position: int
     >>> positions, weights
     (array([4]), array([1.]))
     """
-    tokens = context_tokens(sentence)
+    tokens, place = placed_tokens(wv, sentence, position)
+    assert place is not None
     rows = _rows_or_minus_one(wv, tokens)
-    rows[_checked_position(tokens, position)] = 0  # it is not read, known or not
+    rows[place] = 0  # it is not read, known or not
     known = np.flatnonzero(rows >= 0)
-    centre = np.searchsorted(known, [position])
+    centre = np.searchsorted(known, [place])
     ends = np.array([0]), np.array([len(known)])
     spans = reading_of(wv).spans(centre, *ends, keep_of(wv, rows[known]))
     order = np.argsort(spans.places)
     return known[spans.places[order]], spans.weights[order]
 
 
-def _question(word: Any, context: Any, position: int | None = None) -> tuple[Any, Sequence[Any], int | None]:
+def _question(
+    wv: KeyedDensities, word: Any, context: Any, position: int | None = None
+) -> tuple[Any, Sequence[Any], int | None]:
     """Return a word, the tokens of its context and its place among them."""
     refuse_bytes(word)
     if not isinstance(word, KEY_TYPES):
         raise TypeError(f"{word!r} is not a word: a pair is (word, context)")
-    tokens, mark = marked_tokens(context)
-    if position is None:
-        position = mark
-    else:
-        _checked_position(tokens, position)
+    tokens, position = placed_tokens(wv, context, position)
     return word, tokens, position
 
 
@@ -232,7 +232,7 @@ def read_contexts(
 
     Contexts are given as to :meth:`infer_posteriors`, but the word may be unknown, or None for a bag of words.
     """
-    questions = [_question("" if word is None else word, *rest) for word, *rest in pairs]
+    questions = [_question(wv, "" if word is None else word, *rest) for word, *rest in pairs]
     centres = [-1 if word == "" else wv.get_index(word, -1) for word, _, _ in questions]
     return _contexts(wv, questions, np.array(centres, dtype=np.int64), reading, keep)
 
@@ -280,7 +280,7 @@ def infer_sentences(
     Parameters
     ----------
     sentences : iterable of str or sequence of str
-        Each a list of tokens, or a string of them separated by white space.
+        Each a list of tokens, or a text, as :meth:`infer` takes it.
     skip_unknown : bool, optional
         Whether to skip unknown tokens, which get no row, instead of raising a KeyError.
     return_positions : bool, optional
@@ -297,7 +297,7 @@ def infer_sentences(
     >>> [len(batch) for batch in wv.infer_sentences(["dog cat", "the animal"], skip_unknown=True)]
     [2, 1]
     """
-    rows = [_sentence_rows(wv, context_tokens(sentence), skip_unknown) for sentence in sentences]
+    rows = [_sentence_rows(wv, context_tokens(wv, sentence), skip_unknown) for sentence in sentences]
     known = [row[row >= 0] for row in rows]
     ends = np.cumsum([0, *map(len, known)])
     tokens = np.concatenate([np.empty(0, dtype=np.int64), *known])
@@ -407,17 +407,40 @@ def _rows_or_minus_one(wv: KeyedDensities, tokens: Iterable[Any]) -> Integers:
     return np.fromiter(map(wv.key_to_index.get, tokens, itertools.repeat(-1)), dtype=np.int64)
 
 
-def context_tokens(context: str | Sequence[str]) -> Sequence[str]:
-    """Return the words of a context, which may be a string."""
-    return marked_tokens(context)[0]
+def context_tokens(wv: KeyedDensities, context: str | Sequence[str]) -> Sequence[str]:
+    """Return the words of a context, which may be a text."""
+    return marked_tokens(wv, context)[0]
 
 
-def marked_tokens(context: str | Sequence[str]) -> tuple[Sequence[str], int | None]:
+def placed_tokens(
+    wv: KeyedDensities, context: str | Sequence[str], position: int | None
+) -> tuple[Sequence[str], int | None]:
+    """Return the words of a context, and the place in it that is asked about: that of a mark, if none is given.
+
+    In a text, a position counts what stands between white space.
+
+    Examples
+    --------
+    >>> placed_tokens(wv, "the dog and the cat", 1)
+    (['the', 'dog', 'and', 'the', 'cat'], 1)
+    """
+    if position is None:
+        return marked_tokens(wv, context)
+    if isinstance(context, str) and "[[" not in context:
+        pieces = context.split()
+        place = _checked_position(pieces, position)
+        before, word = words_of(wv, " ".join(pieces[:place])), "_".join(words_of(wv, pieces[place]))
+        return [*before, word or pieces[place], *words_of(wv, " ".join(pieces[place + 1 :]))], len(before)
+    tokens, _ = marked_tokens(wv, context)
+    return tokens, _checked_position(tokens, position)
+
+
+def marked_tokens(wv: KeyedDensities, context: str | Sequence[str]) -> tuple[Sequence[str], int | None]:
     """Return the words of a context, and the place of the word in double brackets, if there is one.
 
     Examples
     --------
-    >>> marked_tokens("a ripe [[kiwi]] tastes sweet")
+    >>> marked_tokens(wv, "a ripe [[kiwi]] tastes sweet")
     (['a', 'ripe', 'kiwi', 'tastes', 'sweet'], 2)
     """
     refuse_bytes(context)
@@ -426,17 +449,23 @@ def marked_tokens(context: str | Sequence[str]) -> tuple[Sequence[str], int | No
             "several sentences are given where one is expected: ask about one after the other, or about all at once "
             "with infer_posteriors([(word, sentence), ...])"
         )
+    several = "{} words are in double brackets: mark the one that is asked about"
     if isinstance(context, str):
-        if "[[" not in context:
-            return context.split(), None
-        context = _MARK.sub(lambda mark: f" [[{'_'.join(mark[1].split())}]] ", context).split()
-    elif not isinstance(context, (list, tuple)):
+        found = list(_MARK.finditer(context))
+        if not found:
+            return words_of(wv, context), None
+        if len(found) > 1:
+            raise ValueError(several.format(len(found)))
+        before, after = words_of(wv, context[: found[0].start()]), words_of(wv, context[found[0].end() :])
+        word = "_".join(words_of(wv, found[0][1])) or found[0][1]
+        return [*before, word, *after], len(before)
+    if not isinstance(context, (list, tuple)):
         context = list(context)
     marks = [i for i, token in enumerate(context) if isinstance(token, str) and _MARK.fullmatch(token)]
     if not marks:
         return context, None
     if len(marks) > 1:
-        raise ValueError(f"{len(marks)} words are in double brackets: mark the one that is asked about")
+        raise ValueError(several.format(len(marks)))
     tokens, place = list(context), marks[0]
     tokens[place] = tokens[place][2:-2]
     return tokens, place

@@ -10,7 +10,7 @@ import numpy as np
 from densvec.distances.vectors import unit
 from densvec.gaussian import Gaussian
 from densvec.questions.inference import known_encoder
-from densvec.questions.lookup import filled_norms, known_log_variances
+from densvec.questions.lookup import filled_norms, known_log_variances, words_of
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
 
@@ -60,7 +60,7 @@ def learn(
         raise ValueError(f"{word!r} is known already; give replace=True to learn it again")
     if isinstance(sentences, str):
         sentences = [sentences]
-    split = [each.split() if isinstance(each, str) else list(each) for each in sentences]
+    split = [words_of(wv, each) if isinstance(each, str) else list(each) for each in sentences]
     places = [(each, i) for each in split for i, token in enumerate(each) if token == word]
     if not split:
         raise ValueError(f"there are no sentences to learn {word!r} from: give at least one")

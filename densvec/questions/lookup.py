@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.distances.table import DensityTable, row_blocks
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
+from densvec.text.text_reading import TextReading
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
 
@@ -34,9 +36,46 @@ __all__ = [
     "row_divisors",
     "row_or_rows",
     "rows_of",
+    "text_reading_of",
     "vector_of",
     "whitened",
+    "words_of",
 ]
+
+
+# Text
+
+_FREQUENT = 1000
+"""How many words show whether a model knows capitals."""
+
+
+def words_of(wv: KeyedDensities, text: str) -> list[str]:
+    """Return the words of a text, found as in the text that the model was trained on, as far as it says how.
+
+    Examples
+    --------
+    >>> words_of(wv, "the dog and the cat")
+    ['the', 'dog', 'and', 'the', 'cat']
+    """
+    return text.split() if wv.text_reading is None else wv.text_reading.tokens(text)
+
+
+def text_reading_of(wv: KeyedDensities) -> TextReading:
+    """Return how another text is read for these words: as their own was.
+
+    If that was tokenised, or unknown, text that is not is taken sentence by sentence, in lower case if the words are.
+
+    Examples
+    --------
+    >>> text_reading_of(wv).tokenize, text_reading_of(wv).lower
+    ('auto', True)
+    """
+    reading = wv.text_reading
+    if reading is not None and reading.tokenize != "none":
+        return reading
+    words = [key for key in wv.index_to_key[:_FREQUENT] if isinstance(key, str)]
+    known = TextReading() if reading is None else reading
+    return replace(known, tokenize="auto", lower=all(word == word.lower() for word in words))
 
 
 # Rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import whitened
+from densvec.questions.lookup import text_reading_of, whitened
 from densvec.statistics.clusters import kmeans
 from densvec.text.concordance import Occurrence, sample_occurrences
 from densvec.types import Corpus, Floats, Found, Integers
@@ -240,7 +240,14 @@ def senses(
     found = _given(word, words, corpus)
     if found is None:
         corpus = cast("Corpus", corpus)
-        found = sample_occurrences(corpus, words, max_occurrences, seed=seed, show_progress=show_progress)
+        found = sample_occurrences(
+            corpus,
+            words,
+            max_occurrences,
+            seed=seed,
+            text_reading=text_reading_of(wv),
+            show_progress=show_progress,
+        )
     if isinstance(word, str) and not found[word]:
         raise ValueError(
             f"{word!r} does not occur in the corpus: look at its spelling there (case, for example), or give "

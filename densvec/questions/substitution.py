@@ -79,7 +79,7 @@ def substitutes(
     """
     posterior = wv.infer(context, word=word, position=position)
     own = wv.index_to_key[wv.get_index(word)]
-    taken = set(context_tokens(context)) if exclude_context else set()
+    taken = set(context_tokens(wv, context)) if exclude_context else set()
     if candidates is None:
         return substitutes_of(
             wv, [own], posterior, [taken], topn, exclude_inflections, emphasis=emphasis, frequency=frequency

@@ -10,7 +10,7 @@ import numpy as np
 from densvec.distances.metrics import find_metric
 from densvec.distances.vectors import cosine
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import known_log_variances
+from densvec.questions.lookup import known_log_variances, words_of
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
 
@@ -60,7 +60,7 @@ def text_density(
     >>> wv.text_density([["dog", "cat"], ["car"]])
     <2 spherical Gaussians in 2 dimensions>
     """
-    texts, several = _texts(text)
+    texts, several = _texts(wv, text)
     table = _word_weights(wv, weights)
     rows = [_token_rows(wv, tokens) for tokens in texts]
     for tokens, found in zip(texts, rows, strict=True):
@@ -155,15 +155,15 @@ def _word_weights(wv: KeyedDensities, weights: str | Sequence[float]) -> Floats:
     return kept
 
 
-def _texts(text: Any) -> tuple[list[list[str]], bool]:
+def _texts(wv: KeyedDensities, text: Any) -> tuple[list[list[str]], bool]:
     """Return texts as lists of tokens, and whether several were given."""
     if isinstance(text, str):
-        return [text.split()], False
+        return [words_of(wv, text)], False
     items: Iterable[Any] = list(text)
     several = any(not isinstance(item, str) or len(item.split()) > 1 for item in items)
     if not several:
         return [list(items)], False
-    return [item.split() if isinstance(item, str) else list(item) for item in items], True
+    return [words_of(wv, item) if isinstance(item, str) else list(item) for item in items], True
 
 
 def _pooled(parts: Gaussian, weights: Floats) -> Gaussian:

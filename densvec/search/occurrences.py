@@ -24,6 +24,7 @@ from densvec.distances.ranking import best
 from densvec.files import persistence
 from densvec.files.atomic import atomic_write
 from densvec.gaussian import Gaussian
+from densvec.questions.lookup import text_reading_of
 from densvec.text.concordance import Occurrence, sentences_of
 from densvec.types import Corpus, Integers
 
@@ -117,7 +118,7 @@ def index_occurrences(
     headers = [persistence.read(path, only=())[1] for path in _parts(folder)]
     done = headers[-1]["sentences_so_far"] if headers else 0
     occurrences = sum(header["occurrences"] for header in headers)
-    rest, read = iter(sentences_of(sentences)), 0
+    rest, read = iter(sentences_of(sentences, text_reading=text_reading_of(wv))), 0
     for tokens in itertools.islice(rest, done):
         read = _checksum([*tokens, ""], read)
     if headers and headers[-1].get("corpus") != read:

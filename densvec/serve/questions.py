@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 Text = str | list[str]
+Split = Callable[[str], list[str]]
 
 _SUBSTITUTES, _HYPERNYMS = 20, 40
 """About how many times as long as `similar` these take."""
@@ -42,11 +43,11 @@ class Batched(Question):
     answer: ClassVar[Callable[..., Sequence[answers.Document]]]  # (wv, what each is about, *settings)
     reply: ClassVar[type[answers.Document]]
 
-    def words(self) -> list[str]:
+    def words(self, split: Split = str.split) -> list[str]:
         """Return the words that the model must know."""
         raise NotImplementedError
 
-    def subject(self, limits: Limits) -> Any:
+    def subject(self, limits: Limits, split: Split = str.split) -> Any:
         """Return what the question is about, as `densvec.answers` takes it."""
         raise NotImplementedError
 
@@ -85,10 +86,10 @@ class SimilarQuestion(Batched):
     metric: Metric = "cosine"
     topn: int = Field(10, ge=0)
 
-    def words(self) -> list[str]:
+    def words(self, split: Split = str.split) -> list[str]:
         return [*_listed(self.positive), *_listed(self.negative)]
 
-    def subject(self, limits: Limits) -> tuple[list[str], list[str]]:
+    def subject(self, limits: Limits, split: Split = str.split) -> tuple[list[str], list[str]]:
         if not self.words():
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
         if len(self.words()) > limits.batch:
@@ -123,19 +124,24 @@ class InContextQuestion(Batched):
             raise ValueError("say which word is meant: give word or position")
         return self
 
-    def words(self) -> list[str]:
-        return [self._occurrence()[0]]
+    def words(self, split: Split = str.split) -> list[str]:
+        return [self._occurrence(split)[0]]
 
-    def subject(self, limits: Limits) -> tuple[str, Sequence[str], int | None]:
+    def subject(self, limits: Limits, split: Split = str.split) -> tuple[str, Sequence[str], int | None]:
         limits.check_text(self.sentence or self.context or "")
-        return self._occurrence()
+        return self._occurrence(split)
 
-    def _occurrence(self) -> tuple[str, Sequence[str], int | None]:
+    def _occurrence(self, split: Split) -> tuple[str, Sequence[str], int | None]:
         """Return the word, its context, and where it stands in it."""
         if self.sentence is not None:
-            return answers.parse_marked(self.sentence)
+            return answers.parse_marked(self.sentence, split)
         context, position = self.context or [], self.position
-        tokens = context.split() if isinstance(context, str) else context
+        tokens = context
+        if isinstance(context, str):  # a position counts what stands between white space
+            pieces = context.split()
+            tokens = (
+                split(context) if position is None else ["_".join(split(each)) or each for each in pieces]
+            )
         if position is not None and not 0 <= position < len(tokens):
             raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
         word = tokens[position] if self.word is None and position is not None else self.word
@@ -191,10 +197,10 @@ class EntailsQuestion(Batched):
     a: str
     b: str
 
-    def words(self) -> list[str]:
+    def words(self, split: Split = str.split) -> list[str]:
         return [self.a, self.b]
 
-    def subject(self, limits: Limits) -> tuple[str, str]:
+    def subject(self, limits: Limits, split: Split = str.split) -> tuple[str, str]:
         return self.a, self.b
 
 
@@ -208,10 +214,10 @@ class HypernymsQuestion(Batched):
     word: str
     topn: int = Field(10, ge=0)
 
-    def words(self) -> list[str]:
+    def words(self, split: Split = str.split) -> list[str]:
         return [self.word]
 
-    def subject(self, limits: Limits) -> str:
+    def subject(self, limits: Limits, split: Split = str.split) -> str:
         return self.word
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:

@@ -7,6 +7,7 @@ import inspect
 import typing
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
@@ -15,6 +16,7 @@ from starlette.responses import Response
 
 from densvec.answers import encoded
 from densvec.answers.messages import sentence, unknown_in
+from densvec.questions.lookup import words_of
 from densvec.serve import views
 from densvec.serve.batching import Asked, Batcher
 from densvec.serve.faults import FAULTS_OF_THE_REQUEST
@@ -138,8 +140,9 @@ def _batched(models: Models, limits: Limits, kind: type[Batched], name: str) -> 
 
 async def _asked(model: Model, question: Batched, limits: Limits) -> Asked:
     """Check a question, and return it in the form in which it is answered."""
-    subject, settings = question.subject(limits), question.settings(limits)
-    for word in question.words():
+    split = partial(words_of, model.wv)
+    subject, settings = question.subject(limits, split), question.settings(limits)
+    for word in question.words(split):
         if word not in model.wv.key_to_index:  # finding similar spellings takes a while
             raise await _in_thread(unknown_in, model.wv, word)
     return Asked(subject, settings, question.scans() * max(model.wv.vectors.size, _LEAST))

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc
 from libc.string cimport memmove
 
+import io
 import unicodedata
 
 from densvec.files.streams import read_into
@@ -176,3 +177,19 @@ cdef class Tokenised:
     cdef Py_ssize_t fill(self) except -1:
         """Read bytes after those that are left; return how many, 0 at the end."""
         return read_into(self.file, memoryview(self.source)[self.rest: len(self.source) - 16])
+
+
+def tokenised(text, lower=True, keep_numbers=False):
+    """Return the words of a short text.
+
+    Examples
+    --------
+    >>> tokenised("Don’t stop, Mr. Kiwi!")
+    ["don't", 'stop', 'mr', 'kiwi']
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    file = Tokenised(io.BytesIO(data), lower=lower, keep_numbers=keep_numbers, buffer_size=len(data))
+    found, part = bytearray(), bytearray(len(data) + 64)
+    while n := file.readinto(part):
+        found += part[:n]
+    return found.decode("utf-8", "surrogatepass").split()

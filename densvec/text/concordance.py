@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from densvec.text.raw import RawText
-from densvec.text.source import corpus_paths, is_files
+from densvec.text.source import is_files
+from densvec.text.text_reading import TextReading
 from densvec.types import Corpus, CorpusFile
 
 __all__ = ["Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
@@ -55,13 +56,17 @@ class Occurrence:
         return f"{before:>{width}}  {self.word}  {after}".rstrip()
 
 
-def sentences_of(corpus: Corpus, *, show_progress: bool | None = False) -> Iterator[Sequence[str]]:
-    """Yield the sentences of a text: of files with one sentence per line, or of an iterable of token lists.
+def sentences_of(
+    corpus: Corpus, *, text_reading: TextReading | None = None, show_progress: bool | None = False
+) -> Iterator[Sequence[str]]:
+    """Yield the sentences of a text: of files, or of an iterable of token lists.
 
     Parameters
     ----------
     corpus : path, list of paths, or iterable of token lists
         A file, a directory, a pattern or several of them; read once, from beginning to end.
+    text_reading : TextReading, optional
+        How words are found in files; by default between white space, with one sentence per line.
     show_progress : bool or None, optional
         Whether to show a progress bar; None for only in a terminal.
 
@@ -72,7 +77,7 @@ def sentences_of(corpus: Corpus, *, show_progress: bool | None = False) -> Itera
     """
     sentences = cast("Iterable[Sequence[str]]", corpus)
     if is_files(corpus):
-        sentences = RawText(list(corpus_paths(cast("CorpusFile", corpus))), tokenize="none", lower=False)
+        sentences = RawText.like(cast("CorpusFile", corpus), text_reading or TextReading())
     if show_progress is None:
         show_progress = sys.stderr is not None and sys.stderr.isatty()
     if show_progress:
@@ -88,6 +93,7 @@ def occurrences(
     max_occurrences: int | None = None,
     *,
     seed: int = 0,
+    text_reading: TextReading | None = None,
     show_progress: bool | None = False,
 ) -> list[Occurrence]:
     """Find the occurrences of a word, all of them or a uniform sample.
@@ -102,6 +108,8 @@ def occurrences(
         Keep at most this many, each occurrence with the same chance; memory does not grow with the corpus.
     seed : int, optional
         Seeds the sample.
+    text_reading : TextReading, optional
+        As :func:`sentences_of` takes it: ``wv.text_reading`` is how a model's own text was read.
     show_progress : bool or None, optional
         Whether to show a progress bar; None for only in a terminal.
 
@@ -116,7 +124,9 @@ def occurrences(
     >>> [(each.position, each.tokens[0]) for each in found]
     [(2, 'a'), (1, 'the')]
     """
-    found = sample_occurrences(corpus, [word], max_occurrences, seed=seed, show_progress=show_progress)
+    found = sample_occurrences(
+        corpus, [word], max_occurrences, seed=seed, text_reading=text_reading, show_progress=show_progress
+    )
     return found[word]
 
 
@@ -126,6 +136,7 @@ def sample_occurrences(
     max_occurrences: int | Mapping[str, int] | None = None,
     *,
     seed: int = 0,
+    text_reading: TextReading | None = None,
     show_progress: bool | None = False,
 ) -> dict[str, list[Occurrence]]:
     """Find the occurrences of several words in one pass, as :func:`occurrences` does for one.
@@ -147,7 +158,7 @@ def sample_occurrences(
     seen = dict.fromkeys(kept, 0)
     dice = {word: random.Random(f"{seed} {word}") for word in kept}  # independent of the other words
     wanted = frozenset(kept)
-    for sentence in sentences_of(corpus, show_progress=show_progress):
+    for sentence in sentences_of(corpus, text_reading=text_reading, show_progress=show_progress):
         if isinstance(sentence, str):
             raise TypeError(
                 f"a corpus is a path, a list of paths, or an iterable of token lists: got the text {sentence[:40]!r}; "

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from densvec.files.streams import is_plain, is_remote, local_path, open_binary
+from densvec.files.streams import is_plain, is_remote, local_path
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
-from densvec.text.source import corpus_paths
+from densvec.text.source import corpus_paths, has_mark, open_text
 from densvec.types import CorpusFile
 
 __all__ = [
@@ -54,7 +54,7 @@ class Piece:
                 start, stop = _line_start(file, self.start), _line_start(file, self.stop)
 
         def open_piece() -> Any:
-            return open_binary(self.path) if stop is None else ByteRange(local_path(self.path), start, stop)
+            return open_text(self.path) if stop is None else ByteRange(local_path(self.path), start, stop)
 
         return TextReader(
             [(self.path, open_piece)], errors=errors, max_sentence_length=max_sentence_length, offset=start
@@ -94,7 +94,8 @@ def _line_start(file: IO[bytes], offset: int) -> int:
 def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[Piece]:
     r"""Cut a corpus into pieces; which ones depends on its files alone.
 
-    Plain files are cut, where lines begin, into ranges of about equal size; compressed and remote ones stay whole.
+    Plain files are cut, where lines begin, into ranges of about equal size; compressed and remote ones stay whole,
+    and so do those that begin with a byte-order mark.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def pieces_of(corpus_file: CorpusFile, piece_bytes: int | None = None) -> list[P
         piece_bytes = min(MOST_BYTES, max(LEAST_BYTES, sum(sizes) // PIECES))
     pieces = []
     for path, size in zip(paths, sizes, strict=True):
-        if not is_remote(path) and is_plain(path):
+        if not is_remote(path) and is_plain(path) and not has_mark(path):
             n = max(1, -(-size // piece_bytes))
             bounds = [i * size // n for i in range(n + 1)]
             pieces += [Piece(path, stop - start, start, stop) for start, stop in itertools.pairwise(bounds)]

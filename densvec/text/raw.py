@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import codecs
 import itertools
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from densvec.files.streams import faults_named
+from densvec.files.streams import faults_named, open_binary
+from densvec.text import kinds, stages
 from densvec.text._raw import Tokenised
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
-from densvec.text.source import TextCorpus, log_replaced
+from densvec.text.source import TextCorpus, Transcoded, corpus_paths, is_files, log_replaced, source_opener
+from densvec.text.text_reading import REGEX, TextReading
 from densvec.types import Source
 
 __all__ = ["RawText", "looks_raw", "looks_unspaced", "looks_wrapped"]
 
 _SAMPLE = 1 << 18  # how many bytes are looked at to guess the kind of a text
-_REGEX = "regex:"
-
 Tokenize = str | Callable[[str], Iterable[str]]
 
 
@@ -37,9 +36,11 @@ class RawText(TextCorpus):
     Parameters
     ----------
     source : path, open file, or list of them
-        As in :class:`LineSentence <densvec.corpora.LineSentence>`; for a directory, all files in alphabetical order.
-    tokenize : {"simple", "none"}, str or callable, optional
+        As in :class:`LineSentence <densvec.corpora.LineSentence>`; for a directory, all files in alphabetical order,
+        without hidden ones and without those that are no text (they are named in the log).
+    tokenize : {"simple", "auto", "none"}, str or callable, optional
         ``"simple"`` as above, in native code; ``"none"``: words are separated by white space, sentences by line ends;
+        ``"auto"``: each file that looks tokenised already is read so, the others as with ``"simple"``;
         ``"regex:…"``: words are what the regular expression finds in each line; or a function that takes a line and
         returns its words.
     lower : bool, optional
@@ -47,7 +48,8 @@ class RawText(TextCorpus):
     keep_numbers : bool, optional
         For ``"simple"``, whether words without letters are kept: 1999, 3.14.
     encoding : str, optional
-        How characters are encoded: ``"utf-8"``, ``"cp1252"`` (Windows, Western Europe), ``"latin-1"``, …
+        How characters are encoded: ``"utf-8"``, ``"cp1252"`` (Windows, Western Europe), ``"latin-1"``, …; a byte-order
+        mark at the beginning of a file goes before.
     wrapped : bool, optional
         For ``"simple"``, whether sentences continue across line ends, as in books with lines of equal length; by
         default the beginning of the text decides.
@@ -55,6 +57,12 @@ class RawText(TextCorpus):
         Longer sentences are cut into pieces of this many words.
     errors : str, optional
         What to do with bytes that are not in this encoding: "replace", "ignore" or "strict".
+    column : str, optional
+        In which column of tables the text is: CSV files, and lines of JSON.
+    gutenberg : bool, optional
+        Whether head and foot of Project Gutenberg's books are left out; by default where a file begins with one.
+
+    HTML and XML are recognised; their text is read.
 
     Examples
     --------
@@ -77,14 +85,16 @@ class RawText(TextCorpus):
         wrapped: bool | None = None,
         max_sentence_length: int = MAX_SENTENCE_LENGTH,
         errors: str = "replace",
+        column: str | None = None,
+        gutenberg: bool | None = None,
     ) -> None:
         if (
             isinstance(tokenize, str)
-            and tokenize not in ("simple", "none")
-            and not tokenize.startswith(_REGEX)
+            and tokenize not in ("simple", "auto", "none")
+            and not tokenize.startswith(REGEX)
         ):
             raise ValueError(
-                f"tokenize={tokenize!r}: use 'simple', 'none', 'regex:…' or a function of a line"
+                f"tokenize={tokenize!r}: use 'simple', 'auto', 'none', 'regex:…' or a function of a line"
             )
         self.source = source
         self.tokenize = tokenize
@@ -92,15 +102,43 @@ class RawText(TextCorpus):
         self.keep_numbers = keep_numbers
         self.encoding = codecs.lookup(encoding).name
         self.wrapped = wrapped
+        self.column = column
+        self.gutenberg = gutenberg
         self._split = str.split if tokenize == "none" and lower else _splitter(tokenize)
-        super().__init__(_files(source), max_sentence_length, errors=errors)
+        files = _listed(source, self.encoding, column)
+        super().__init__(files, max_sentence_length, errors=errors)
+        self._sources = [source_opener(each, open_binary) for each in files]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.source!r})"
 
+    @classmethod
+    def like(cls, source: Any, reading: TextReading) -> RawText:
+        """Return a text whose words are found as a model's :attr:`text_reading` says.
+
+        Examples
+        --------
+        >>> import io
+        >>> list(RawText.like(io.BytesIO(b"He left."), TextReading("simple", lower=True)))
+        [['he', 'left']]
+        """
+        return cls(source, **reading.header())
+
+    @property
+    def text_reading(self) -> TextReading | None:
+        """How words are found, for the model that is trained on this text; None if a function finds them."""
+        if not isinstance(self.tokenize, str):
+            return None
+        return TextReading(
+            self.tokenize, self.lower, self.keep_numbers, self.encoding, self.wrapped, self.column
+        )
+
     def reader(self) -> TextReader:
         """Return a reader of the tokenised text from its start."""
-        sources = [(name, lambda opener=opener: self._open(opener)) for name, opener in self._sources]
+        sources = [
+            (name, lambda name=name, opener=opener: self._open(name, opener))
+            for name, opener in self._sources
+        ]
         return TextReader(sources, errors=self.errors, max_sentence_length=self.max_sentence_length)
 
     def lines_of(self) -> None:
@@ -111,29 +149,35 @@ class RawText(TextCorpus):
         if not self._sources:
             return ""
         with faults_named(self._sources[0][0]):
-            return self._beginning(self._sources[0][1])
+            return _decoded(_first_bytes(self._sources[0][1]), self.encoding)
 
-    def _beginning(self, opener: Callable[[], Any]) -> str:
-        file = opener()
-        try:
-            return _first_bytes(file).decode(self.encoding, "replace")
-        finally:
-            file.close()
-
-    def _open(self, opener: Callable[[], Any]) -> Any:
+    def _open(self, name: str, opener: Callable[[], Any]) -> Any:
         """Open one file as tokenised UTF-8."""
-        wrapped = self.wrapped
-        if (
-            wrapped is None and self.tokenize == "simple"
-        ):  # looked at first: an open file is read from its start
-            wrapped = looks_wrapped(self._beginning(opener))
-        file = opener()
-        if self._split is not None:
-            return _SplitInPython(_lines(file, self.encoding, self.errors), self._split, self.lower, file)
-        if self.encoding != "utf-8" or self.errors == "strict":
-            file = _Transcoded(file, self.encoding, self.errors)
-        if self.tokenize == "none":
+        with faults_named(name):
+            data = _first_bytes(opener)  # looked at first: an open file is read from its start
+        mark, encoding = kinds.byte_order_mark(data)
+        encoding = encoding or self.encoding
+        file, text = opener(), _decoded(data, encoding)
+        if mark:
+            file.read(mark)
+        stage = self._stage(name, data, text)
+        if stage is not None:
+            lines = stage(_lines(file, encoding, self.errors))
+            file, encoding = stages.AsFile(lines, file), "utf-8"
+            text = "\n".join(stage(iter(text.splitlines())))
+        tokenize, lower = self.tokenize, self.lower
+        if tokenize == "auto":
+            tokenize = "simple" if looks_raw(text) or stage is not None else "none"
+            lower = lower and (tokenize == "simple" or text != text.lower())
+        if self._split is not None or (tokenize == "none" and lower):
+            return _SplitInPython(
+                _lines(file, encoding, self.errors), self._split or str.split, self.lower, file
+            )
+        if encoding != "utf-8" or self.errors == "strict":
+            file = Transcoded(file, encoding, self.errors)
+        if tokenize == "none":
             return file
+        wrapped = looks_wrapped(text) if self.wrapped is None else self.wrapped
         return Tokenised(
             file,
             lower=self.lower,
@@ -142,25 +186,16 @@ class RawText(TextCorpus):
             count_invalid=lambda invalid: log_replaced(invalid, self),
         )
 
-
-class _Transcoded:
-    """A file in another encoding, read as UTF-8."""
-
-    def __init__(self, file: Any, encoding: str, errors: str) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
-
-    def read(self, size: int) -> bytes:
-        """Return at most `size` bytes; none only at the end."""
-        while True:
-            data = self._file.read(max(1, size // 4))  # no character takes more than four times its bytes
-            text = self._decoder.decode(data, final=not data)
-            if text or not data:
-                return text.encode("utf-8", "surrogatepass")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    def _stage(self, name: str, data: bytes, text: str) -> Callable[[Iterator[str]], Iterator[str]] | None:
+        """Return what makes the lines of a file lines of text; None if they are that."""
+        if kinds.is_markup(data):
+            return stages.markup
+        if self.column is not None and kinds.is_table(name, data):
+            of = self.column
+            return lambda lines: stages.column(lines, name, of, name)
+        if self.gutenberg or (self.gutenberg is None and kinds.has_boilerplate(text)):
+            return stages.without_boilerplate
+        return None
 
 
 class _SplitInPython:
@@ -194,28 +229,36 @@ class _SplitInPython:
 def _splitter(tokenize: Tokenize) -> Callable[[str], Iterable[str]] | None:
     if not isinstance(tokenize, str):
         return tokenize
-    if not tokenize.startswith(_REGEX):
+    if not tokenize.startswith(REGEX):
         return None
-    pattern = re.compile(tokenize.removeprefix(_REGEX))
+    pattern = re.compile(tokenize.removeprefix(REGEX))
     return lambda line: (match[0] for match in pattern.finditer(line))
 
 
-def _files(source: Any) -> list[Any]:
-    """Return the files that a source stands for."""
+def _listed(source: Any, encoding: str, column: str | None) -> list[Any]:
+    """Return the files that a source stands for, open ones too."""
+    if is_files(source):
+        return list(corpus_paths(source, encoding, column))
     if isinstance(source, (list, tuple)):
-        return [file for each in source for file in _files(each)]
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        paths = (os.path.join(source, name) for name in sorted(os.listdir(source)))
-        return [path for path in paths if os.path.isfile(path)]
+        return [file for each in source for file in _listed(each, encoding, column)]
     return [source]
 
 
-def _first_bytes(file: Any) -> bytes:
+def _first_bytes(opener: Callable[[], Any]) -> bytes:
     """Return the first bytes of a file, to the last whole line."""
-    data = b""
-    while len(data) < _SAMPLE and (more := file.read(_SAMPLE - len(data))):
-        data += more
+    file = opener()
+    try:
+        data = b""
+        while len(data) < _SAMPLE and (more := file.read(_SAMPLE - len(data))):
+            data += more
+    finally:
+        file.close()
     return data[: data.rfind(b"\n") + 1] if len(data) == _SAMPLE and b"\n" in data else data
+
+
+def _decoded(data: bytes, encoding: str) -> str:
+    mark, said = kinds.byte_order_mark(data)
+    return data[mark:].decode(said or encoding, "replace")
 
 
 def _lines(file: Any, encoding: str, errors: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import inspect
 import logging
@@ -9,19 +10,25 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from densvec.files.streams import is_remote, local_path, open_binary
+from densvec.files.streams import faults_named, is_remote, local_path, open_binary
+from densvec.text import kinds
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
-from densvec.types import CorpusFile, Source
+from densvec.text.text_reading import TextReading
+from densvec.types import CorpusFile, PathLike, Source
 
 __all__ = [
     "TextCorpus",
+    "Transcoded",
     "as_files",
     "check_corpus",
     "corpus_names",
     "corpus_paths",
     "file_reader",
+    "has_mark",
     "is_files",
     "log_replaced",
+    "open_text",
+    "reading_of",
     "recorded_paths",
     "source_opener",
     "text_reader",
@@ -68,11 +75,18 @@ def corpus_names(corpus_file: object) -> list[str]:
     )
 
 
-def corpus_paths(corpus_file: CorpusFile) -> list[str]:
+def corpus_paths(
+    corpus_file: CorpusFile,
+    encoding: str = "utf-8",
+    column: str | None = None,
+    left_out: list[str] | None = None,
+) -> list[str]:
     """Return the files of a corpus in the order in which they are read.
 
     A directory stands for the files in it and a pattern for those that match it, in alphabetical order; a list keeps
-    its order. A path that exists is never taken as a pattern.
+    its order. A path that exists is never taken as a pattern. Of a directory, hidden files are left out, and so are
+    those that are no text, which are logged, or added to `left_out`; a file that is named itself and is no text is a
+    ValueError. Tables are text if a `column` of theirs is asked for.
 
     Examples
     --------
@@ -86,7 +100,33 @@ def corpus_paths(corpus_file: CorpusFile) -> list[str]:
     >>> [Path(path).name for path in corpus_paths([directory / "c.gz", directory / "*.txt"])]
     ['c.gz', 'a.txt', 'b.txt']
     """
-    return [path for name in corpus_names(corpus_file) for path in _files(name)]
+    found: list[str] = []
+    for name in corpus_names(corpus_file):
+        files = _files(name)
+        several = files != [name]
+        for path in files:
+            why = _refusal(path, encoding, column, several)
+            if why is None:
+                found.append(path)
+            elif not several:
+                raise ValueError(f"{path} is {why}")
+            elif left_out is not None:
+                left_out.append(f"{path} is {why}")
+            elif path not in _told:
+                _told.add(path)
+                logger.warning("left out: %s is %s", path, why)
+        if several and not found:
+            raise ValueError(f"there is no text in {name}: {path} is {why}")
+    return found
+
+
+def _refusal(path: str, encoding: str, column: str | None, listed: bool) -> str | None:
+    """Return what a file is if it is no text; nothing is known of pipes and remote ones, nor if it cannot be opened."""
+    try:
+        data = kinds.beginning(path)
+    except (OSError, ValueError, ImportError):
+        return None  # whoever reads it says what is wrong
+    return None if data is None else kinds.refusal(path, data, encoding=encoding, column=column)
 
 
 def recorded_paths(corpus_file: CorpusFile) -> str | list[str]:
@@ -101,9 +141,8 @@ def recorded_paths(corpus_file: CorpusFile) -> str | list[str]:
     """
     if isinstance(corpus_file, (str, os.PathLike)):
         name = os.fspath(corpus_file)
-        paths = _files(name)
-        return name if paths == [name] else paths
-    return corpus_paths(corpus_file)
+        return name if _files(name) == [name] else corpus_paths(name, left_out=[])
+    return corpus_paths(corpus_file, left_out=[])
 
 
 def _files(name: str) -> list[str]:
@@ -111,7 +150,9 @@ def _files(name: str) -> list[str]:
         return [name]
     path = local_path(name)
     if os.path.isdir(path):
-        found = [entry.path for entry in os.scandir(path) if entry.is_file()]
+        found = [
+            entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")
+        ]
         if not found:
             raise ValueError(f"corpus_file={name!r} is a directory without files")
         return sorted(found)
@@ -139,20 +180,65 @@ class _Borrowed:
         """Leave the handle open for its owner."""
 
 
-def source_opener(source: Source) -> tuple[str, Callable[[], Any]]:
+def has_mark(path: PathLike) -> bool:
+    """Return whether a local file begins with a byte-order mark."""
+    if is_remote(path) or not os.path.isfile(local_path(path)):
+        return False
+    with faults_named(path), open_binary(path) as file:
+        return kinds.byte_order_mark(file.read(4))[0] > 0
+
+
+def open_text(path: PathLike) -> Any:
+    """Open a text for reading as UTF-8: what a byte-order mark says is heeded."""
+    file: Any = open_binary(path)
+    if not has_mark(path):
+        return file
+    length, encoding = kinds.byte_order_mark(file.read(4))
+    file.seek(length)
+    return file if encoding in (None, "utf-8") else Transcoded(file, encoding, "replace")
+
+
+def source_opener(
+    source: Source, open_path: Callable[[PathLike], Any] = open_text
+) -> tuple[str, Callable[[], Any]]:
     """Return a source's name and the function that opens it."""
     if isinstance(source, (str, os.PathLike)):
         path = source
-        return os.fspath(path), lambda: open_binary(path)
+        return os.fspath(path), lambda: open_path(path)
     if hasattr(source, "seek") and hasattr(source, "read"):
         return str(getattr(source, "name", source)), lambda: _Borrowed(source)
     raise TypeError(f"a corpus is a path or an open file that supports seek(0), not {source!r}")
+
+
+class Transcoded:
+    """A file in another encoding, read as UTF-8."""
+
+    def __init__(self, file: Any, encoding: str, errors: str) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+
+    def read(self, size: int) -> bytes:
+        """Return at most `size` bytes; none only at the end."""
+        while True:
+            data = self._file.read(max(1, size // 4))  # no character takes more than four times its bytes
+            text = self._decoder.decode(data, final=not data)
+            if text or not data:
+                return text.encode("utf-8", "surrogatepass")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
 
 class TextCorpus:
     """Files whose lines are sentences of words between white space; every pass reads them from their start."""
 
     newlines = True  # whether the end of a line ends a sentence
+
+    @property
+    def text_reading(self) -> TextReading | None:
+        """How words are found, for the model that is trained on this text."""
+        return TextReading()
 
     def __init__(
         self,
@@ -253,6 +339,20 @@ def as_files(sentences: Any, corpus_file: CorpusFile | None) -> tuple[Any, Corpu
         if files is not None:
             return None, files
     return sentences, corpus_file
+
+
+def reading_of(sentences: Any, corpus_file: CorpusFile | None) -> TextReading | None:
+    """Return how the words of a corpus are found; None for token lists, which do not say.
+
+    Examples
+    --------
+    >>> reading_of(None, "text.txt").tokenize, reading_of([["a", "b"]], None)
+    ('none', None)
+    """
+    if corpus_file is not None:
+        return TextReading()
+    reading = getattr(sentences, "text_reading", None)
+    return reading if isinstance(reading, TextReading) else None
 
 
 def check_corpus(sentences: Iterable[Any] | None, corpus_file: CorpusFile | None, passes: int = 1) -> None:

@@ -136,11 +136,11 @@ def test_input_that_cannot_be_read_is_named(name, place, capsys):
 
 
 @pytest.mark.parametrize("name", ["train", "senses", "index", "phrases"])
-def test_a_word_without_end_is_refused(name, place, tmp_path, capsys):
+def test_a_file_of_zeros_is_refused(name, place, tmp_path, capsys):
     path = tmp_path / "zeros.txt"
     with open(path, "wb") as file:
         file.truncate(100 << 20)
-    assert "no white space within" in refused(capsys, place, name, path)
+    assert "is not text, but binary" in refused(capsys, place, name, path)
 
 
 def test_words_that_no_encoding_holds_are_written_as_escapes(place, tmp_path, capsys):

@@ -1,0 +1,196 @@
+"""What a file is, by how it begins: text, or something that is to be turned into text first."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import os
+import re
+import stat
+
+from densvec.files.streams import faults_named, is_remote, local_path, open_binary
+
+__all__ = [
+    "LOOKED_AT",
+    "beginning",
+    "byte_order_mark",
+    "columns_of",
+    "has_boilerplate",
+    "is_markup",
+    "is_table",
+    "refusal",
+]
+
+LOOKED_AT = 1 << 14
+"""Bytes at the beginning of a file that show what it is."""
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+_OFFICE = {
+    ".docx", ".doc", ".odt", ".xlsx", ".xls", ".ods", ".pptx", ".ppt", ".odp", ".epub", ".pages", ".numbers", ".key",
+}  # fmt: skip
+
+_SAVE_AS_TEXT = "open it in the program that it belongs to, and save it as plain text"
+_UNPACK = "unpack it, and give the folder"
+_MAGIC: tuple[tuple[bytes, str, str], ...] = (
+    (b"%PDF", "a PDF", "save its text first, with pdftotext, for example"),
+    (b"%!PS", "PostScript", "save its text first"),
+    (b"{\\rtf", "a document in rich text format", _SAVE_AS_TEXT),
+    (b"\xd0\xcf\x11\xe0", "an Office document", _SAVE_AS_TEXT),
+    (b"PK\x03\x04", "an archive", _UNPACK),
+    (b"\x1f\x8b", "compressed by gzip", "let its name end in .gz"),
+    (b"BZh", "compressed by bzip2", "let its name end in .bz2"),
+    (b"\xfd7zXZ", "compressed by xz", "let its name end in .xz"),
+    (b"7z\xbc\xaf", "an archive", _UNPACK),
+    (b"Rar!", "an archive", _UNPACK),
+    (b"\x89PNG", "an image", "give its text"),
+    (b"\xff\xd8\xff", "an image", "give its text"),
+    (b"GIF8", "an image", "give its text"),
+    (b"II*\x00", "an image", "give its text"),
+    (b"MM\x00*", "an image", "give its text"),
+    (b"SQLite format 3", "a database", "export its text, one document per line"),
+    (b"PAR1", "a Parquet table", "save it as CSV"),
+)
+
+_CONTROLS, _FEW = re.compile(rb"[\0-\x08\x0e-\x1a]"), 20
+"""Characters that stand in no text, and how many of them do no harm."""
+
+_MARKUP = re.compile(rb"\s*<(?:!doctype\s+html|html|\?xml|tei|body|head)\b", re.IGNORECASE)
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
+
+START = re.compile(
+    r"\s*(?:\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG|\*END\W*THE SMALL PRINT)", re.IGNORECASE
+)
+END = re.compile(
+    r"\s*(?:\*\*\* ?END OF (?:THE|THIS) PROJECT GUTENBERG|End of (?:the |this )?Project Gutenberg)",
+    re.IGNORECASE,
+)
+
+
+def beginning(path: str) -> bytes | None:
+    """Return how a local regular file begins, unpacked if it is compressed; None for anything else."""
+    name = local_path(path)
+    if is_remote(name) or not stat.S_ISREG(os.stat(name).st_mode):
+        return None
+    with faults_named(path), open_binary(path) as file:
+        data = b""
+        while len(data) < LOOKED_AT and (more := file.read(LOOKED_AT - len(data))):
+            data += more
+    return data
+
+
+def byte_order_mark(data: bytes) -> tuple[int, str | None]:
+    """Return how long the byte-order mark is that a text begins with, and the encoding that it says.
+
+    Examples
+    --------
+    >>> byte_order_mark("a".encode("utf-16")), byte_order_mark(b"a")
+    ((2, 'utf-16-le'), (0, None))
+    """
+    return next(((len(mark), name) for mark, name in _MARKS if data.startswith(mark)), (0, None))
+
+
+def refusal(name: str, data: bytes, *, encoding: str = "utf-8", column: str | None = None) -> str | None:
+    r"""Return what a file is and what to do, if it is no text that can be read as it is.
+
+    Examples
+    --------
+    >>> refusal("a.pdf", b"%PDF-1.7")
+    'a PDF: save its text first, with pdftotext, for example'
+    >>> refusal("a.txt", b"He left.") is None
+    True
+    """
+    ending = os.path.splitext(name.lower())[1]
+    for magic, what, remedy in _MAGIC:
+        if data.startswith(magic):
+            if ending in _OFFICE:
+                return f"a document ({ending}): {_SAVE_AS_TEXT}"
+            return f"{what}: {remedy}"
+    if data[257:262] == b"ustar":
+        return f"an archive: {_UNPACK}"
+    is_wide = (byte_order_mark(data)[1] or encoding).startswith(("utf-16", "utf-32"))
+    if not is_wide and len(_CONTROLS.findall(data)) > max(_FEW, 0.02 * len(data)):
+        return "not text, but binary: leave it out, or name its encoding if it is text, such as utf-16"
+    if column is None and is_table(name, data):
+        names = columns_of(name, data.decode(byte_order_mark(data)[1] or encoding, "replace"))
+        listed = ", ".join(names)
+        return f"a table: say in which column the text is, by --column (column= of RawText): {listed}"
+    return None
+
+
+def is_markup(data: bytes) -> bool:
+    """Return whether a file begins as HTML or XML does.
+
+    Examples
+    --------
+    >>> is_markup(b"<!DOCTYPE html><p>He left."), is_markup(b"<3 is a heart")
+    (True, False)
+    """
+    return _MARKUP.match(data.removeprefix(codecs.BOM_UTF8)) is not None
+
+
+def is_table(name: str, data: bytes) -> bool:
+    r"""Return whether a file is a table with named columns: CSV, by its name, or lines of JSON.
+
+    Examples
+    --------
+    >>> is_table("a.csv", b"id,text"), is_table("a.txt", b'{"text": "He left."}\n'), is_table("a.txt", b"He left.")
+    (True, True, False)
+    """
+    name = re.sub(r"\.(gz|bz2|xz|zst)$", "", name.lower())
+    if name.endswith(_TABLES):
+        return True
+    return data.lstrip()[:1] == b"{" and bool(_object(data.decode("utf-8", "replace")))
+
+
+def is_json(name: str, text: str) -> bool:
+    """Return whether a table is lines of JSON, rather than CSV."""
+    return text.lstrip()[:1] == "{"
+
+
+def columns_of(name: str, text: str) -> list[str]:
+    r"""Return the names of the columns of a table, of which the beginning is given.
+
+    Examples
+    --------
+    >>> columns_of("a.csv", "id;text\n1;He left."), columns_of("a.jsonl", '{"id": 1, "text": "He left."}')
+    (['id', 'text'], ['id', 'text'])
+    """
+    if is_json(name, text):
+        return list(_object(text))
+    first = next(csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter_of(text)), [])
+    return [each.strip() for each in first]
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates the columns of a table: of comma, tab and semicolon the most frequent in its header."""
+    first = text.split("\n", 1)[0]
+    return max(",\t;", key=first.count)
+
+
+def _object(text: str) -> dict[str, object]:
+    """Return the object in the first line of a text; none if it is something else."""
+    try:
+        found = json.loads(text.lstrip("\ufeff\n\r ").split("\n", 1)[0])
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def has_boilerplate(text: str) -> bool:
+    """Return whether a text begins with Project Gutenberg's head.
+
+    Examples
+    --------
+    >>> has_boilerplate("*** START OF THE PROJECT GUTENBERG EBOOK EMMA ***"), has_boilerplate("He left.")
+    (True, False)
+    """
+    return any(START.match(line) for line in text.splitlines())
