@@ -127,7 +127,7 @@ class TestDownloads:
     @pytest.mark.parametrize(
         ("change", "error"),
         [
-            (lambda content: content[:-1] + b"?", "is not the file of this release"),
+            (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "is not the file of this release"),
             (lambda content: content + b"more", "is not the file of this release"),
             (lambda content: content[:5000], r"ended after 5,000 of"),
         ],
