@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,10 @@ from densvec.answers.tables import Table, columns
 if TYPE_CHECKING:
     from densvec.evaluation.figures import Results
     from densvec.gaussian import Gaussian
-    from densvec.questions.comparison import Shift
+    from densvec.questions.comparison import ModelComparison, Shift
     from densvec.questions.senses import Senses
     from densvec.search.occurrences import Occurrences
+    from densvec.text.concordance import Occurrence
 
 __all__ = [
     "Comparison",
@@ -81,7 +82,7 @@ def senses(found: Senses) -> SensesOf:
         SenseOf(
             sense.share,
             scored(sense.nearest),
-            [Example(list(each.tokens), each.position, each.line()) for each in sense.examples],
+            _examples(sense.examples),
         )
         for sense in found
     ]
@@ -127,15 +128,26 @@ def where(index: Occurrences, posterior: Gaussian, word: str | None, topn: int, 
 
 
 @dataclass
+class Near(Document):
+    """A word that is near another, and how often it occurs."""
+
+    word: str
+    count: int
+
+
+@dataclass
 class Moved(Document):
     """How far a word has moved between two models."""
 
     word: str
+    counts: list[int]
     shift: float
     score: float
     p_value: float
+    q_value: float
     generality_change: float
-    nearest: list[list[str]]
+    nearest: list[list[Near]]
+    examples: list[list[Example]] | None = None
 
 
 @dataclass
@@ -144,6 +156,8 @@ class Comparison(Document):
 
     words: list[Moved]
     unknown: list[Unknown]
+    compared: int
+    moved: int
 
     def parts(self) -> Sequence[Document]:
         """Return the words, each a document of its own."""
@@ -151,40 +165,67 @@ class Comparison(Document):
 
     def table(self) -> Table:
         """Return a row for each word."""
-        names = (
-            "word",
-            "shift",
-            "score",
-            "p_value",
-            "generality_change",
-            "nearest_in_first",
-            "nearest_in_second",
-        )
+        names = ("word", "count_in_first", "count_in_second", "shift", "score", "p_value", "q_value")
+        more = ("generality_change", "nearest_in_first", "nearest_in_second")
+        lines = ("example_in_first", "example_in_second") if any(each.examples for each in self.words) else ()
         rows = [
-            (each.word, each.shift, each.score, each.p_value, each.generality_change, *each.nearest)
-            for each in self.words
-        ]
-        return Table(names, rows)
-
-    def __str__(self) -> str:
-        rows = [["word", "shift", "p", "generality", "nearest in the first", "in the second"]]
-        rows += [
             [
-                each.word,
-                f"{each.shift:.2f}",
-                f"{each.p_value:.1e}",
-                f"{each.generality_change:+.2f}",
-                *(" ".join(side[:4]) for side in each.nearest),
+                *(each.word, *each.counts, each.shift, each.score, each.p_value, each.q_value),
+                *(each.generality_change, *([near.word for near in side] for side in each.nearest)),
+                *(" ".join(side[0].tokens) if side else "" for side in each.examples or () if lines),
             ]
             for each in self.words
         ]
-        return "\n".join(map(str, [columns(rows, right=[1, 2, 3]), *self.unknown]))
+        return Table([*names, *more, *lines], rows)
+
+    def __str__(self) -> str:
+        rows = [["word", "times", "shift", "q", "p", "generality", "nearest in the first", "in the second"]]
+        rows += [
+            [
+                each.word,
+                " / ".join(f"{count:,}" for count in each.counts),
+                f"{each.shift:.2f}",
+                f"{each.q_value:.1g}",
+                f"{each.p_value:.1g}",
+                f"{each.generality_change:+.1f}",
+                *(" ".join(f"{near.word} ({near.count:,})" for near in side[:4]) for side in each.nearest),
+            ]
+            for each in self.words
+        ]
+        parts = [self.summary(), columns(rows, right=[1, 2, 3, 4, 5])]
+        for each in self.words:
+            for name, side in zip(("first", "second"), each.examples or (), strict=False):
+                parts += [f"\n{each.word}, {name}"] * bool(side) + [f"  {example.line}" for example in side]
+        return "\n".join(map(str, [*parts, *self.unknown]))
+
+    def summary(self) -> str:
+        """Return how many words have moved, and against what that is judged."""
+        moved = f"{self.moved:,}" if self.moved else "none"
+        return (
+            f"{moved} of {self.compared:,} words moved more than words of like frequency, generality and "
+            "neighbourhood do (q < 0.05; p: by chance, of one word; q: corrected for looking at all)"
+        )
 
 
-def compare(shifts: Sequence[Shift], unknown: Sequence[Unknown] = ()) -> Comparison:
+def compare(
+    comparison: ModelComparison,
+    shifts: Sequence[Shift],
+    unknown: Sequence[Unknown] = (),
+    examples: Mapping[str, Sequence[Sequence[Occurrence]]] | None = None,
+) -> Comparison:
     """Return how far words have moved as a document, and which of those asked for are unknown."""
-    moved = [Moved(**{**vars(shift), "nearest": list(shift.nearest)}) for shift in shifts]
-    return Comparison(moved, list(unknown))
+    moved = []
+    for shift in shifts:
+        nearest = [[Near(*near) for near in side] for side in shift.nearest]
+        sides = None if examples is None else [_examples(side) for side in examples[shift.word]]
+        moved.append(
+            Moved(**{**vars(shift), "counts": list(shift.counts), "nearest": nearest}, examples=sides)
+        )
+    return Comparison(moved, list(unknown), comparison.compared, comparison.moved)
+
+
+def _examples(found: Sequence[Occurrence]) -> list[Example]:
+    return [Example(list(each.tokens), each.position, each.line()) for each in found]
 
 
 @dataclass

@@ -14,11 +14,11 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import IO, TYPE_CHECKING, Any
 
-from densvec.answers.messages import UsageError, say
+from densvec.answers.messages import UsageError, say, sentence
 from densvec.checks import counted
 from densvec.cli.commands import Argument, option, standard_input
 from densvec.cli.output import size_of
@@ -28,7 +28,18 @@ if TYPE_CHECKING:
     from densvec.corpora import RawText
     from densvec.keyed import KeyedDensities
 
-__all__ = ["READING", "Source", "is_path", "open_corpus", "open_source", "reading_of", "sentences_in"]
+__all__ = [
+    "READING",
+    "Source",
+    "is_path",
+    "open_corpus",
+    "open_source",
+    "reading_of",
+    "recorded_text",
+    "sentences_in",
+    "text_before",
+    "unchanged",
+]
 
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
@@ -147,6 +158,42 @@ def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.
         stream = standard_input() if path == "-" else args.at_end.enter_context(open_stream(path))
         return RawText.like(args.at_end.enter_context(_kept(stream)), reading)
     return RawText.like(_files_of(path, reading, args.command, quiet), reading)
+
+
+def text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return which text a model was trained on and how it was read, as far as its file says so."""
+    header = header or {}
+    for event in header.get("lifecycle_events") or []:
+        if isinstance(event, dict) and event.get("event") == "text":
+            return event
+    path = header.get("corpus_file")
+    mark = header.get("corpus_fingerprint")
+    return None if path is None else {"path": path, "tokenize": "none", "fingerprint": mark}
+
+
+def unchanged(before: Mapping[str, Any]) -> str | None:
+    """Return why a text that was recorded cannot be read again; None if it is the same."""
+    from densvec.files.fingerprint import difference
+    from densvec.text.source import recorded_paths
+
+    path, mark = before.get("path"), before.get("fingerprint")
+    try:
+        return difference(recorded_paths(path or ""), mark if isinstance(mark, dict) else None)
+    except (OSError, ValueError) as error:
+        return sentence(error)
+
+
+def recorded_text(model: str) -> str | list[str] | None:
+    """Return the text that a model's file names, if it is there as it was: a file may name any path."""
+    from densvec import pretrained
+    from densvec.files.persistence import read
+
+    header: Any = read(pretrained.find(model), only=())[1] if not os.path.isdir(model) else {}
+    before = text_before(header)
+    path = None if before is None else before.get("path")
+    if before is None or not isinstance(path, (str, list)) or path == "-" or unchanged(before) is not None:
+        return None
+    return path
 
 
 def is_path(argument: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from densvec import answers
@@ -29,7 +29,15 @@ from densvec.cli.commands import (
     questions,
     topn,
 )
-from densvec.cli.corpus import READING, is_path, open_corpus, open_source, reading_of, sentences_in
+from densvec.cli.corpus import (
+    READING,
+    is_path,
+    open_corpus,
+    open_source,
+    reading_of,
+    recorded_text,
+    sentences_in,
+)
 from densvec.cli.files import check_targets, read_any
 from densvec.cli.pictures import drawing, picture
 
@@ -129,8 +137,31 @@ def _compare(args: argparse.Namespace) -> Document:
         found, unknown = comparison.most_shifted(args.topn), list[answers.Unknown]()
     else:
         found, unknown = answers.each_known(as_spelt(first, args.words), comparison.__getitem__)
+        found.sort(key=lambda shift: -shift.score)
     draw("plot_shift", comparison, found[0].word)
-    return answers.compare(found, unknown)
+    examples = None
+    texts = _texts_of(args, (first, second)) if args.examples else None
+    if texts is not None and found:
+        if not args.json:
+            say("densvec compare: looking for typical lines in both texts")
+        words = [shift.word for shift in found]
+        shown = False if args.json else None
+        examples = comparison.examples(words, texts, args.examples, show_progress=shown)
+    return answers.compare(comparison, found, unknown, examples)
+
+
+def _texts_of(args: argparse.Namespace, models: Sequence[KeyedDensities]) -> tuple[Any, Any] | None:
+    """Return the texts of two models: those given, or those that their files name, if they are still the same."""
+    if args.texts is not None:
+        first, second = (open_corpus(path, wv, args) for path, wv in zip(args.texts, models, strict=True))
+        return first, second
+    paths = [recorded_text(path) for path in (args.first, args.second)]
+    if None in paths:
+        if not args.json:
+            say("densvec compare: --texts A B, the texts of the models, would show typical lines")
+        return None
+    first, second = (open_corpus(path, wv, args) for path, wv in zip(paths, models, strict=True) if path)
+    return first, second
 
 
 COMPARE = Command(
@@ -138,21 +169,30 @@ COMPARE = Command(
     "words whose meaning differs between two corpora",
     """\
 Bring two models, of two decades or two newspapers, into one space and print the words that have moved most between
-them, compared with what is usual for words like them: how far a word has moved, the p-value of that, how its
-generality changed, and its nearest words in each.""",
+them, compared with what is usual for words like them: how often a word occurs in each, how far it has moved, the
+q-value of that (p corrected for looking at all words), how its generality changed beside that of most words, its
+nearest words in each with how often they occur, and, from the texts, typical lines.""",
     """\
 examples:
   densvec compare nineties.dv twenties.dv -n 50 -o moved.csv
-  densvec compare nineties.dv twenties.dv --words cell gay web --json
+  densvec compare nineties.dv twenties.dv --words cell gay web --texts nineties/ twenties/ --examples 3
   densvec compare nineties.dv twenties.dv --words cell --plot cell.png""",
     [
         Argument("first", metavar="A", help="a model"),
         Argument("second", metavar="B", help="another, with the same number of dimensions"),
         topn("words to print", 20),
         option("--words", "print these words instead", nargs="+", metavar="WORD"),
-        option("--min-count", "occurrences that a word must have", 20),
+        option("--min-count", "occurrences that a word must have in both, and a neighbour in its own", 20),
+        option(
+            "--texts",
+            "the texts of the two models, for typical lines (default: those they were trained on, if unchanged)",
+            nargs=2,
+            metavar=("A", "B"),
+        ),
+        option("--examples", "typical lines for each word and text; 0 for none", 1, type=int),
         picture("how the first word printed moved between its neighbours"),
         TABLE,
+        *READING,
     ],
     _compare,
 )

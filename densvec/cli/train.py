@@ -28,8 +28,8 @@ from densvec.cli.commands import (
     flag,
     option,
 )
-from densvec.cli.corpus import READING, Source, open_source, reading_of
-from densvec.files.fingerprint import difference, fingerprint
+from densvec.cli.corpus import READING, Source, open_source, reading_of, text_before, unchanged
+from densvec.files.fingerprint import fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.source import recorded_paths
 from densvec.text.text_reading import TextReading
@@ -117,7 +117,7 @@ def _run(args: argparse.Namespace) -> Result:
             raise UsageError("processes cannot share standard input: give files as the CORPUS")
         new = not len(model.wv)
         passes = model.epochs + new
-        before = _text_before(header) if args.resume else None
+        before = text_before(header) if args.resume else None
         if before is not None:
             _check_text(before, corpus, args)
         reading = reading_of(args, None if before is None else _reading_before(before))
@@ -218,17 +218,6 @@ def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any
     return model
 
 
-def _text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return which text a model was trained on and how it was read, as far as its file says so."""
-    header = header or {}
-    for event in header.get("lifecycle_events") or []:
-        if isinstance(event, dict) and event.get("event") == "text":
-            return event
-    path = header.get("corpus_file")
-    mark = header.get("corpus_fingerprint")
-    return None if path is None else {"path": path, "tokenize": "none", "fingerprint": mark}
-
-
 def _reading_before(text: Mapping[str, Any]) -> TextReading:
     """Return how a text was read, from what a model's file says about it; what is None is by default."""
     names = [each.name for each in fields(TextReading)]
@@ -238,11 +227,11 @@ def _reading_before(text: Mapping[str, Any]) -> TextReading:
 
 def _recorded_text(header: Mapping[str, Any] | None) -> str | list[str] | None:
     """Return the text that a model was trained on; its file may name any path, so the text must be as recorded."""
-    before = _text_before(header) or {}
-    path, mark = before.get("path"), before.get("fingerprint")
+    before = text_before(header) or {}
+    path = before.get("path")
     if not isinstance(path, (str, list)) or path == "-":
         return None
-    why = difference(recorded_paths(path), mark if isinstance(mark, dict) else None)
+    why = unchanged(before)
     if why is not None:
         raise UsageError(f"the previous text, {path}, {why}: give the CORPUS to go on with")
     return path

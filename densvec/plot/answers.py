@@ -103,7 +103,7 @@ def plot_shift(
     ['dog (1990s)', 'dog (2020s)']
     """
     found, places = comparison.path(word, topn)
-    before, after = (set(side[:topn]) for side in comparison[word].nearest)
+    before, after = ({name for name, _ in side[:topn]} for side in comparison[word].nearest)
     plane = Plane.fitted(places)
     points = plane.points(places)
     ax = blank_axes(ax)

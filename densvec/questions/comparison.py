@@ -5,46 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from densvec.distances.table import row_blocks
 from densvec.distances.vectors import unit_rows
-from densvec.gaussian import Gaussian
-from densvec.questions.lookup import known_log_variances, rows_of
-from densvec.statistics.robust import Expectation
-from densvec.statistics.training_noise import TrainingNoise
-from densvec.types import Floats, Found, Integers
+from densvec.questions.lookup import known_log_variances, rows_of, text_reading_of
+from densvec.statistics.robust import unusual
+from densvec.text.concordance import Occurrence, sample_occurrences
+from densvec.types import Corpus, Floats
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 __all__ = ["ModelComparison", "Shift", "align", "compare"]
 
-METRICS = ("auto", "towards", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein")
-"""How the shift of a word can be measured."""
-
-_PER_DIMENSION = 20
-"""Shared words that there must be for each dimension, to estimate the covariance of the noise of training."""
-
-_NEAREST = 10
-"""Neighbours whose nearness says how certain a word's position is."""
+_ANCHORS = 5000
+"""How many shared words, the most frequent ones, are used to align two spaces."""
 
 _LANDMARKS = 10_000
 """The most frequent shared words, among which neighbours are looked for."""
 
-_LEAST_AIM = 0.01
-"""The least cosine of a movement with the directions of other words; a movement is never quite without direction."""
+_NEAREST, _AIMS = 10, 5
+"""Neighbours that say how certain a position is by their nearness, and words that a movement with an aim leads to."""
 
-_DIRECTION = 0.5
-"""How much it counts, beside how far a word has moved, whether it moved towards other words: the power of the cosine.
+_LEAST = 1e-9
+"""The least distance and the least cosine, since logarithms are taken."""
 
-With more, words that took on a second meaning are found more often, and words that are another altogether less."""
+_SAMPLED = 200
+"""Occurrences of a word that its typical ones are chosen from."""
 
-_ANCHORS = 5000
-"""How many shared words, the most frequent ones, are used to align two spaces."""
+SIGNIFICANT = 0.05
+"""Among words of a smaller q-value, fewer than this share are expected to have moved by chance alone."""
 
 
 @dataclass(frozen=True)
@@ -55,23 +49,29 @@ class Shift:
     ----------
     word : str
     shift : float
-        How far it has moved, by the metric of the comparison.
+        How far it has moved towards other words, or away from them (see :func:`compare`).
     score : float
-        How unusual that is for a word like it (see :func:`compare`), in standard deviations.
+        How unusual that is for a word like it, in standard deviations.
     p_value : float
         The share of words like it that would move as far by chance.
+    q_value : float
+        The p-value corrected for asking about all words at once (Benjamini and Hochberg).
     generality_change : float
-        Its generality in the second model minus that in the first.
-    nearest : tuple of two lists
-        Its nearest words in each model.
+        Its generality in the second model minus that in the first, beyond the change of most words.
+    counts : tuple of two int
+        How often it occurs in each text.
+    nearest : tuple of two lists of (str, int)
+        Its nearest words in each model, and how often these occur there.
     """
 
     word: str
     shift: float
     score: float
     p_value: float
+    q_value: float
     generality_change: float
-    nearest: tuple[list[str], list[str]]
+    counts: tuple[int, int]
+    nearest: tuple[list[tuple[str, int]], list[tuple[str, int]]]
 
 
 class ModelComparison:
@@ -81,62 +81,117 @@ class ModelComparison:
     ----------
     words : list of str
         The words asked about, by default all that both know, the most frequent first.
+    compared : int
+        How many words were compared, those not asked about too.
     first, second : KeyedDensities
         The densities of the words that both know, in the space of the first model.
-    shifts, scores, p_values : numpy.ndarray
+    shifts, scores, p_values, q_values : numpy.ndarray
         Of each word.
     """
 
     def __init__(
         self,
-        words: list[str],
         first: KeyedDensities,
         second: KeyedDensities,
         shifts: Floats,
         scores: Floats,
         models: tuple[KeyedDensities, KeyedDensities],
+        *,
+        min_count: int,
+        words: Iterable[str] | None = None,
     ) -> None:
-        self.words = words
-        self._places = {word: place for place, word in enumerate(words)}
-        self.first, self.second = first, second
-        self.shifts = shifts
-        self.scores = scores
-        self.p_values: Floats = ndtr(-scores)
-        self._models = models
+        self.first, self.second, self._models, self._min_count = first, second, models, min_count
+        p_values: Floats = ndtr(-scores)
+        q_values = _q_values(p_values)
+        self.compared, self.moved = len(scores), int((q_values < SIGNIFICANT).sum())
+        names: list[str] = first.index_to_key
+        rows = np.arange(len(names))
+        if words is not None:
+            asked = set(words)
+            rows = np.array([row for row, name in enumerate(names) if name in asked], dtype=np.int64)
+        self.words = [names[row] for row in rows]
+        self._places = {word: place for place, word in enumerate(self.words)}
+        self.shifts, self.scores = shifts[rows], scores[rows]
+        self.p_values, self.q_values = p_values[rows], q_values[rows]
+        changes = [np.asarray(wv.generality(names), dtype=np.float64) for wv in (first, second)]
+        change = changes[1] - changes[0]
+        self._generality_changes = (change - np.median(change))[rows]
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} words of two models, {int((self.q_values() < 0.05).sum()):,} of them moved>"
-
-    def q_values(self) -> Floats:
-        """Return the p-values corrected for asking about all words at once (Benjamini and Hochberg)."""
-        order = np.argsort(self.p_values, kind="stable")
-        raised = self.p_values[order] * len(order) / np.arange(1, len(order) + 1)
-        smallest = np.minimum.accumulate(raised[::-1])[::-1]
-        values: Floats = np.empty_like(smallest)
-        values[order] = np.minimum(smallest, 1.0)
-        return values
+        return f"<{self.compared:,} words of two models, {self.moved:,} of them moved>"
 
     def __getitem__(self, word: str) -> Shift:
         """Return how far a word has moved."""
         if word not in self._places:
             raise KeyError(f"{word!r} is not among the {len(self):,} words that both models know well enough")
         row = self._places[word]
-        a, b = self._models
         return Shift(
             word,
             float(self.shifts[row]),
             float(self.scores[row]),
             float(self.p_values[row]),
-            float(self.second.generality(word) - self.first.generality(word)),
-            tuple([other for other, _ in wv.most_similar(word, topn=8)] for wv in (a, b)),  # type: ignore[arg-type]
+            float(self.q_values[row]),
+            float(self._generality_changes[row]),
+            tuple(_count(wv, word) for wv in self._models),  # type: ignore[arg-type]
+            tuple(self._nearest(wv, word) for wv in self._models),  # type: ignore[arg-type]
         )
 
-    def most_shifted(self, topn: int = 20) -> list[Shift]:
+    def _nearest(self, wv: KeyedDensities, word: str, topn: int = 8) -> list[tuple[str, int]]:
+        """Return the words nearest to one that are not too rare to say anything, and how often they occur."""
+        counts = wv.expandos.get("count")
+        common = None if counts is None else int(np.count_nonzero(counts >= self._min_count))
+        return [
+            (other, _count(wv, other)) for other, _ in wv.most_similar(word, topn=topn, restrict_vocab=common)
+        ]
+
+    def most_shifted(self, topn: int | None = 20) -> list[Shift]:
         """Return the words that have moved most, compared with what is usual for words like them."""
         return [self[self.words[row]] for row in np.argsort(-self.scores, kind="stable")[:topn]]
+
+    def examples(
+        self,
+        words: Sequence[str],
+        texts: tuple[Corpus, Corpus],
+        count: int = 3,
+        *,
+        seed: int = 0,
+        show_progress: bool | None = None,
+    ) -> dict[str, tuple[list[Occurrence], list[Occurrence]]]:
+        """Return typical occurrences of words in the two texts: those whose meaning is nearest to the mean.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Known words.
+        texts : (corpus, corpus)
+            The text of each model: files, read as the model's own were, or token lists.
+        count : int, optional
+            How many occurrences of each word in each text.
+        seed : int, optional
+            Seeds the sample of occurrences that they are chosen from.
+        show_progress : bool or None, optional
+            Whether to show a progress bar; None for only in a terminal.
+        """
+        sides = [
+            sample_occurrences(
+                text,
+                words,
+                _SAMPLED,
+                seed=seed,
+                text_reading=text_reading_of(wv),
+                show_progress=show_progress,
+            )
+            for wv, text in zip(self._models, texts, strict=True)
+        ]
+        return {
+            word: tuple(  # type: ignore[misc]
+                _typical(wv, word, side[word], count) for wv, side in zip(self._models, sides, strict=True)
+            )
+            for word in words
+        }
 
     def path(self, word: str, topn: int = 6) -> tuple[list[str], Floats]:
         """Return the points for a picture of how a word moved between its neighbours: names and positions, (n, D).
@@ -144,20 +199,47 @@ class ModelComparison:
         The first two are the word itself in the first and in the second model, the others its neighbours in
         either, where the second model has them if it knows them.
         """
-        shift = self[word]
         around = [
-            other for side in shift.nearest for other in side[:topn] if other in self.first and other != word
+            other
+            for side in self[word].nearest
+            for other, _ in side[:topn]
+            if other in self.first and other != word
         ]
         names = list(dict.fromkeys(around))
         places = [self.first[word], self.second[word], *(self.second[name] for name in names)]
         return [f"{word} 1", f"{word} 2", *names], np.array(places)
 
 
+def _q_values(p_values: Floats) -> Floats:
+    """Return p-values corrected for asking about all words at once (Benjamini and Hochberg)."""
+    order = np.argsort(p_values, kind="stable")
+    raised = p_values[order] * len(order) / np.arange(1, len(order) + 1)
+    values: Floats = np.empty_like(raised)
+    values[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    return values
+
+
+def _count(wv: KeyedDensities, word: str) -> int:
+    counts = wv.expandos.get("count")
+    return 0 if counts is None else int(counts[wv.get_index(word)])
+
+
+def _typical(wv: KeyedDensities, word: str, found: list[Occurrence], count: int) -> list[Occurrence]:
+    """Return the occurrences whose posterior is nearest to the mean of all, without repetitions."""
+    if not found or wv.encoder is None:
+        return found[:count]
+    means = wv.infer_posteriors([(word, each.tokens, each.position) for each in found]).mean
+    lines: dict[str, Occurrence] = {}
+    for i in np.argsort(((means - means.mean(axis=0)) ** 2).sum(axis=1), kind="stable"):
+        lines.setdefault(found[i].line(), found[i])
+    return list(lines.values())[:count]
+
+
 def align(a: KeyedDensities, b: KeyedDensities, words: Sequence[str]) -> tuple[Floats, float]:
     """Return the rotation and the scale that bring the means of `b` nearest to those of `a`.
 
-    Orthogonal Procrustes on the given words: b's vectors times the rotation times the scale. For the rotation the
-    words count the same, whatever the lengths of their means.
+    Orthogonal Procrustes on the directions of the given words, so that they count the same whatever the lengths of
+    their means. The scale makes both as long, on the average, whatever the noise.
 
     Examples
     --------
@@ -165,10 +247,10 @@ def align(a: KeyedDensities, b: KeyedDensities, words: Sequence[str]) -> tuple[F
     >>> bool(np.allclose(rotation, np.eye(2), atol=1e-6)), round(scale, 6)
     (True, 1.0)
     """
-    target, source = a[words].astype(np.float64), b[words].astype(np.float64)
+    target, source = (wv[words].astype(np.float64) for wv in (a, b))
     left, _, right = np.linalg.svd(_directions(source).T @ _directions(target))
     rotation: Floats = left @ right
-    return rotation, float(((source @ rotation) * target).sum() / (source**2).sum())
+    return rotation, math.sqrt(float((target**2).sum() / (source**2).sum()))
 
 
 def _directions(means: Floats) -> Floats:
@@ -182,40 +264,27 @@ def compare(
     *,
     words: Iterable[str] | None = None,
     min_count: int = 20,
-    metric: str = "auto",
-    anchors: int = _ANCHORS,
-    null: tuple[Any, Any] | None = None,
 ) -> ModelComparison:
     """Bring two models into one space and say how far each word that both know has moved.
 
+    The two spaces are aligned by a rotation, and each word is described by its profile: its similarities to all
+    frequent words. A word's shift is the distance between its two profiles, as far as it leads towards other words, or
+    away from them: noise moves a word anywhere, another meaning moves it to where words with that meaning are.
+
     Every word moves a little between two models, even of the same text: rare words more than frequent ones, general
     words more than specific ones, and words without close neighbours, whose position is uncertain, more than others.
-    How far words usually move, given these three, is estimated from all shared words by robust regression, together
-    with how much that varies. A word's score is how far it has moved beyond that, in standard deviations. Most words of
-    two decades or two newspapers have not changed, so they show what chance does. With `null`, two models between
-    which nothing changed are used to estimate it instead.
+    How far words usually move, given these three, and how much that varies, is estimated from all shared words by
+    robust regression. A word's score is how far it has moved beyond that, in standard deviations. Most words of two
+    decades or two newspapers have not changed, so they show what chance does.
 
     Parameters
     ----------
     model_a, model_b : model or KeyedDensities
         Trained on the two corpora, with the same `vector_size`.
     words : iterable of str, optional
-        Only these words; by default all that both know.
+        Answer about these words only; by default about all that both know. They are judged among all.
     min_count : int, optional
-        A word must have occurred this often in both.
-    metric : {"auto", "towards", "mahalanobis", "profiles", "jeffreys", "kl", "reverse_kl", "wasserstein"}, optional
-        ``"mahalanobis"``: the distance between the directions of the word's two means, in units of the noise of
-        training. In which directions this is large, and how large it is for words of which frequency and
-        generality, is estimated from all shared words. ``"towards"``: the same, less
-        if it did not move towards other words, or away from them: noise moves a word anywhere, another meaning moves
-        it to where words with that meaning are. ``"profiles"``: the distance, from 0 to 2, between the word's profiles
-        in the two models, a profile being its similarities to all frequent words, scaled to unit length.
-        ``"auto"``: towards with 20 shared words or more for each dimension, profiles with fewer. The others are
-        divergences between its two densities.
-    anchors : int, optional
-        How many shared words, the most frequent ones, are used to align the two spaces.
-    null : (model, model), optional
-        Two models of text between which nothing changed, such as two halves of one corpus.
+        A word must have occurred this often in both, and a neighbour in its own model.
 
     Returns
     -------
@@ -231,45 +300,22 @@ def compare(
         raise ValueError(
             f"the models have {a.vector_size} and {b.vector_size} dimensions: train both with the same vector_size"
         )
-    pair = _in_one_space(a, b, min_count, anchors)
-    quiet = pair
-    if null is not None:
-        c, d = (getattr(model, "wv", model) for model in null)
-        quiet = _in_one_space(_in_one_space(a, c, min_count, anchors).second, d, min_count, anchors)
-    shifts, scores = _shifts_and_scores(pair, quiet, metric)
-    first, second = pair.first, pair.second
-    names: list[str] = first.index_to_key
-    if words is not None:
-        asked = set(words)
-        rows = np.array([row for row, name in enumerate(names) if name in asked], dtype=np.int64)
-        if not len(rows):
-            raise KeyError(f"none of the words asked for occurs {min_count} times in both corpora")
-        names, shifts, scores = [names[row] for row in rows], shifts[rows], scores[rows]
-    return ModelComparison(names, first, second, shifts, scores, (a, b))
+    first, second, counts = _in_one_space(a, b, min_count)
+    before, after = _profiles(first.vectors, second.vectors)
+    logs = (known_log_variances(first) + known_log_variances(second)) / 2
+    features = [np.log(counts), logs.mean(axis=1, dtype=np.float64), _nearness(before, after)]
+    shifts: Floats = np.linalg.norm(before - after, axis=1) * _aims(before, after)
+    scores = unusual(features, np.log(shifts + _LEAST))
+    found = ModelComparison(first, second, shifts, scores, (a, b), min_count=min_count, words=words)
+    if not found.words:
+        raise KeyError(f"none of the words asked for occurs {min_count} times in both corpora")
+    return found
 
 
-class _Pair(NamedTuple):
-    """The words that two models share, in one space, and how often each occurs where it is rarer."""
-
-    first: KeyedDensities
-    second: KeyedDensities
-    counts: Floats
-
-    @property
-    def directions(self) -> tuple[Floats, Floats]:
-        """The directions of the words' means in either model."""
-        first, second = (_directions(wv.vectors.astype(np.float64)) for wv in (self.first, self.second))
-        return first, second
-
-    @property
-    def features(self) -> list[Floats]:
-        """What tells how far a word moves by chance: its frequency and its generality."""
-        logs = (known_log_variances(self.first) + known_log_variances(self.second)) / 2
-        return [np.log(self.counts), logs.mean(axis=1, dtype=np.float64)]
-
-
-def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors: int) -> _Pair:
-    """Return the shared words of two models in the space of the first."""
+def _in_one_space(
+    a: KeyedDensities, b: KeyedDensities, min_count: int
+) -> tuple[KeyedDensities, KeyedDensities, Floats]:
+    """Return the shared words of two models in the space of the first, and how often each occurs where it is rarer."""
     counts_a, counts_b = (
         np.asarray(wv.expandos.get("count", np.full(len(wv), min_count)), dtype=np.float64) for wv in (a, b)
     )
@@ -287,7 +333,7 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
     frequent.sort(key=lambda pair: -pair[0])
     names = [word for _, word in frequent]
     counts = np.array([count for count, _ in frequent])
-    rotation, scale = align(a, b, names[:anchors])
+    rotation, scale = align(a, b, names[:_ANCHORS])
     moved = (b[names].astype(np.float64) @ rotation * scale).astype(np.float32)
     logs_a, logs_b = (known_log_variances(wv)[rows_of(wv, names)] for wv in (a, b))
     if logs_b.shape[1] > 1:  # the diagonal of a rotated diagonal covariance
@@ -295,48 +341,11 @@ def _in_one_space(a: KeyedDensities, b: KeyedDensities, min_count: int, anchors:
     logs_b = (logs_b + 2.0 * math.log(scale)).astype(np.float32)
     attributes = {"count": counts.astype(np.int64)}
     make = type(a).from_arrays
-    return _Pair(
+    return (
         make(names, a[names], log_variances=logs_a, attributes=attributes),
         make(list(names), moved, log_variances=logs_b, attributes=attributes),
         counts,
     )
-
-
-def _shifts_and_scores(pair: _Pair, quiet: _Pair, metric: str) -> tuple[Floats, Floats]:
-    """Return how far words have moved, and by how many standard deviations beyond what is usual in the quiet pair."""
-    if metric not in METRICS:
-        raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
-    if metric == "auto":
-        enough = len(quiet.first) >= _PER_DIMENSION * quiet.first.vector_size
-        metric = "towards" if enough else "profiles"
-    in_noise = metric in ("towards", "mahalanobis")
-    noise = TrainingNoise(*quiet.directions, quiet.features) if in_noise else None
-    shifts, features = _shifts(pair, metric, noise)
-    usual_shifts, usual_features = (shifts, features) if quiet is pair else _shifts(quiet, metric, noise)
-    if metric == "profiles":
-        return shifts, Expectation(usual_features, usual_shifts).scores(features, shifts)
-    # The others are spread over orders of magnitude.
-    small = max(float(np.median(usual_shifts)), 1e-12) * 1e-6
-    usual = Expectation(usual_features, np.log(usual_shifts + small))
-    return shifts, usual.scores(features, np.log(shifts + small))
-
-
-def _shifts(pair: _Pair, metric: str, noise: TrainingNoise | None) -> tuple[Floats, list[Floats]]:
-    """Return how far each word is from itself, and what that may depend on: also how near its nearest words are."""
-    before, after = _profiles(pair.first.vectors, pair.second.vectors)
-    features = [*pair.features, _nearness(before, after)]
-    if noise is not None:
-        moved = noise.distances(*pair.directions, pair.features)
-        if metric == "towards":
-            aims = noise.aims(*pair.directions, pair.features, _LANDMARKS)
-            moved = moved * np.maximum(aims, _LEAST_AIM) ** _DIRECTION
-        return moved, features
-    if metric == "profiles":
-        distances: Floats = np.linalg.norm(before - after, axis=1)
-        return distances, features
-    one, other = (Gaussian(wv.vectors, wv.variances) for wv in (pair.first, pair.second))
-    shifts: Floats = getattr(one, metric)(other)
-    return shifts, features
 
 
 def _profiles(before: Floats, after: Floats) -> tuple[Floats, Floats]:
@@ -365,65 +374,34 @@ def _nearness(before: Floats, after: Floats) -> Floats:
     for own, others in ((before, after[:_LANDMARKS]), (after, before[:_LANDMARKS])):
         count = min(_NEAREST, len(others) - 1)
         for rows in row_blocks(0, len(own), len(others)):
-            cosines = own[rows] @ others.T
-            places = np.arange(len(own))[rows]
-            inside = places < len(others)
-            cosines[np.flatnonzero(inside), places[inside]] = -np.inf
+            cosines = _without_own(own[rows] @ others.T, rows, -np.inf)
             nearest = np.partition(cosines, -count, axis=1)[:, -count:]
             near[rows] = np.maximum(near[rows], nearest.mean(axis=1))
     return near
 
 
-@dataclass(frozen=True)
-class WordComparison:
-    """One word in two corpora.
+def _aims(before: Floats, after: Floats) -> Floats:
+    """Return how straight each word moves towards other words, or away from them: a cosine.
 
-    Attributes
-    ----------
-    word : str
-    shift : float
-        Distance between the means of its posteriors in the two.
-    p_value : float
-        How often occurrences assigned at random are as far apart.
-    densities : tuple of Gaussian
-        What the word means in each: the mean of its posteriors, with their spread plus their own variances.
-    nearest : tuple of two lists of (str, float)
-        Words near the one and not the other.
-    counts : tuple of int
-        Occurrences looked at in each.
+    It is that between the word's movement and the direction from its middle position to that of another word, the mean
+    of the five largest ones.
     """
+    moved = unit_rows((after - before).astype(np.float32))
+    middle = ((after + before) / 2).astype(np.float32)
+    aims, squares, others = np.zeros(len(moved)), np.einsum("ij,ij->i", middle, middle), middle[:_LANDMARKS]
+    count = min(_AIMS, len(others) - 1)
+    for rows in row_blocks(0, len(moved), len(others)):
+        along = moved[rows] @ others.T - np.einsum("ij,ij->i", moved[rows], middle[rows])[:, None]
+        apart = squares[rows, None] + squares[: len(others)] - 2 * middle[rows] @ others.T
+        cosines = _without_own(along / np.sqrt(np.maximum(apart, _LEAST)), rows, 0.0)
+        cosines = np.partition(cosines, (count, len(others) - count - 1), axis=1)
+        aims[rows] = np.maximum(-cosines[:, :count].mean(axis=1), cosines[:, -count:].mean(axis=1))
+    return np.maximum(aims, 0.0)
 
-    word: str
-    shift: float
-    p_value: float
-    densities: tuple[Gaussian, Gaussian]
-    nearest: tuple[Found, Found]
-    counts: tuple[int, int]
 
-
-def permutation_test(first: Floats, second: Floats, permutations: int, seed: int) -> tuple[float, float]:
-    """Return how far apart the means of two samples are, and how often shuffled samples are as far apart.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> shift, p = permutation_test(rng.normal(size=(50, 3)), rng.normal(2.0, 1.0, (50, 3)), 199, 0)
-    >>> p
-    0.005
-    """
-    points = np.concatenate([first, second]).astype(np.float64)
-    n, m = len(first), len(second)
-    total = points.sum(axis=0)
-
-    def distance(sum_of_first: Floats) -> Floats:
-        gap = sum_of_first / n - (total - sum_of_first) / m
-        result: Floats = np.sqrt((gap**2).sum(axis=-1))
-        return result
-
-    observed = float(distance(points[:n].sum(axis=0)))
-    rng = np.random.default_rng(seed)
-    extreme = 0
-    for _ in range(permutations):
-        chosen: Integers = rng.permutation(n + m)[:n]
-        extreme += bool(distance(points[chosen].sum(axis=0)) >= observed - 1e-12)
-    return observed, (extreme + 1) / (permutations + 1)
+def _without_own(table: Floats, rows: slice, value: float) -> Floats:
+    """Give each word's own column another value, where there is one."""
+    places = np.arange(rows.start, rows.start + len(table))
+    inside = places < table.shape[1]
+    table[np.flatnonzero(inside), places[inside]] = value
+    return table

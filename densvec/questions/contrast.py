@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.gaussian import Gaussian
 from densvec.questions.lookup import text_reading_of
 from densvec.questions.senses import density_of_all, telling_words
 from densvec.text.concordance import occurrences
-from densvec.types import Corpus
+from densvec.types import Corpus, Floats, Found, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
-    from densvec.questions.comparison import WordComparison
 
-__all__ = ["compare"]
+__all__ = ["WordComparison", "compare", "permutation_test"]
+
+
+@dataclass(frozen=True)
+class WordComparison:
+    """One word in two corpora.
+
+    Attributes
+    ----------
+    word : str
+    shift : float
+        Distance between the means of its posteriors in the two.
+    p_value : float
+        How often occurrences assigned at random are as far apart.
+    densities : tuple of Gaussian
+        What the word means in each: the mean of its posteriors, with their spread plus their own variances.
+    nearest : tuple of two lists of (str, float)
+        Words near the one and not the other.
+    counts : tuple of int
+        Occurrences looked at in each.
+    """
+
+    word: str
+    shift: float
+    p_value: float
+    densities: tuple[Gaussian, Gaussian]
+    nearest: tuple[Found, Found]
+    counts: tuple[int, int]
+
+
+def permutation_test(first: Floats, second: Floats, permutations: int, seed: int) -> tuple[float, float]:
+    """Return how far apart the means of two samples are, and how often shuffled samples are as far apart.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> shift, p = permutation_test(rng.normal(size=(50, 3)), rng.normal(2.0, 1.0, (50, 3)), 199, 0)
+    >>> p
+    0.005
+    """
+    points = np.concatenate([first, second]).astype(np.float64)
+    n, m = len(first), len(second)
+    total = points.sum(axis=0)
+
+    def distance(sum_of_first: Floats) -> Floats:
+        gap = sum_of_first / n - (total - sum_of_first) / m
+        result: Floats = np.sqrt((gap**2).sum(axis=-1))
+        return result
+
+    observed = float(distance(points[:n].sum(axis=0)))
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for _ in range(permutations):
+        chosen: Integers = rng.permutation(n + m)[:n]
+        extreme += bool(distance(points[chosen].sum(axis=0)) >= observed - 1e-12)
+    return observed, (extreme + 1) / (permutations + 1)
 
 
 def compare(
@@ -59,8 +115,6 @@ def compare(
     >>> found.p_value < 0.05, found.counts
     (True, (5, 5))
     """
-    from densvec.questions.comparison import WordComparison, permutation_test
-
     wv.get_index(word)
     batches = []
     for name, corpus in (("first", corpus_a), ("second", corpus_b)):

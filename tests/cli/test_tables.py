@@ -45,7 +45,10 @@ def test_the_other_commands(model, corpus, tmp_path, capsys):
             ["senses", model, str(corpus), "kiwi", "--max-occurrences", "50"],
             "word sense share nearest example",
         ),
-        (["compare", model, model, "--min-count", "5", "-n", "2"], "word shift score p_value"),
+        (
+            ["compare", model, model, "--min-count", "5", "-n", "2"],
+            "word count_in_first count_in_second shift",
+        ),
         (
             ["evaluate", model, str(tmp_path / "eval"), "--resamples", "0"],
             "task benchmark measure method value",

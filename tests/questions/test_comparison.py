@@ -6,7 +6,8 @@ import pytest
 from densvec import BayesianSkipGram, KeyedDensities, compare
 from densvec.datasets import toy_language
 from densvec.distances.vectors import unit_rows
-from densvec.questions.comparison import _nearness, align, permutation_test
+from densvec.questions.comparison import _nearness, align
+from densvec.questions.contrast import permutation_test
 
 CHANGED = {f"w{i}" for i in range(5, 300, 40)}
 
@@ -61,28 +62,20 @@ def test_a_turned_and_scaled_model_has_not_moved():
     rotation, scale = align(wv, other, wv.index_to_key)
     assert rotation == pytest.approx(turn.T, abs=1e-4)
     assert scale == pytest.approx(1 / 3, rel=1e-4)
-    assert compare(wv, other, metric="jeffreys").shifts.max() < 1e-6
-    itself = compare(wv, wv)
-    assert compare(wv, other).shifts == pytest.approx(itself.shifts, abs=1e-3)
+    assert compare(wv, other).shifts.max() < 1e-3
 
 
-@pytest.mark.parametrize("metric", ["towards", "mahalanobis", "profiles", "jeffreys", "wasserstein"])
-def test_words_that_moved_are_found(moved, metric):
-    comparison = compare(*moved, metric=metric)
+def test_words_that_moved_are_found(moved):
+    comparison = compare(*moved)
     top = {shift.word for shift in comparison.most_shifted(len(CHANGED))}
     assert top == CHANGED
     assert all(comparison[word].p_value < 0.01 for word in CHANGED)
+    assert all(comparison[word].q_value < 0.05 for word in CHANGED)
+    assert f"{comparison.moved} of them moved" in repr(comparison)
     assert len(comparison["w5"].nearest[0]) == 8
     names, places = comparison.path("w5")
     assert names[:2] == ["w5 1", "w5 2"]
     assert places.shape == (len(names), 8)
-
-
-def test_the_covariance_of_the_noise_is_estimated_only_from_enough_words():
-    few, many = (random_densities(count=count) for count in (100, 200))
-    for wv, metric in ((few, "profiles"), (many, "towards")):
-        a, b = noisy(wv, 3), noisy(wv, 4)
-        assert np.array_equal(compare(a, b).shifts, compare(a, b, metric=metric).shifts)
 
 
 def test_words_asked_for_are_judged_among_all(moved):
@@ -145,14 +138,61 @@ def test_a_second_meaning_is_told_from_a_movement_without_aim(backwards):
     assert np.median(aimed) > np.median(aimless)
 
 
-@pytest.mark.parametrize("with_null", [False, True])
-def test_false_alarms_are_at_the_nominal_rate(with_null):
+def test_false_alarms_are_at_the_nominal_rate():
     wv = random_densities(count=2000)
-    null = (noisy(wv, 5), noisy(wv, 6)) if with_null else None
-    comparison = compare(noisy(wv, 3), noisy(wv, 4), null=null)
+    comparison = compare(noisy(wv, 3), noisy(wv, 4))
     assert 0.02 < np.mean(comparison.p_values < 0.05) < 0.08
     assert np.mean(comparison.p_values < 0.01) < 0.03
-    assert np.mean(comparison.q_values() < 0.05) < 0.02
+    assert comparison.moved < 0.02 * len(wv)
+
+
+def test_noise_changes_nobodys_generality():
+    """However noisy the means, and however long, most words are as general as before; those that are not are seen."""
+    wv = random_densities(count=2000)
+    a, b = noisy(wv, 3), noisy(wv, 4)
+    b.vectors *= 3.0
+    b.fill_norms(force=True)
+    b.log_variances[7] += 0.5
+    comparison = compare(a, b)
+    changes = np.array([comparison[word].generality_change for word in comparison.words])
+    assert abs(np.median(changes)) < 1e-6
+    others = np.delete(changes, comparison.words.index("w7"))
+    assert np.abs(others).max() < 1e-3
+    assert comparison["w7"].generality_change == pytest.approx(8 * 0.5, abs=1e-3)
+
+
+def test_two_halves_of_a_text_have_no_differences():
+    sentences = list(toy_language(6000))
+    options = {"vector_size": 20, "sample": 0.01, "alpha": 0.05, "epochs": 5, "workers": 1}
+    halves = [BayesianSkipGram(sentences[i::2], seed=i + 1, **options).wv for i in (0, 1)]
+    comparison = compare(*halves)
+    changes = [comparison[word].generality_change for word in comparison.words]
+    assert abs(np.mean(changes)) < 1.5
+    assert comparison.moved <= 0.02 * len(comparison)
+    assert comparison["owl"].counts == tuple(wv.expandos["count"][wv.get_index("owl")] for wv in halves)
+
+
+def test_neighbours_that_are_too_rare_are_left_out():
+    wv = random_densities()
+    wv.expandos["count"] = np.concatenate([np.full(200, 100), np.full(100, 5)])
+    shift = compare(wv, wv, min_count=20)["w5"]
+    assert all(count >= 20 for side in shift.nearest for _, count in side)
+
+
+def test_examples_are_typical():
+    language = toy_language(6000)
+    sentences = list(language)
+    wv = BayesianSkipGram(sentences, vector_size=20, sample=0.01, alpha=0.05, epochs=10, workers=1, seed=1).wv
+    kiwis = {"bird": [], "fruit": []}
+    for each in language.annotated():
+        if each.word == "kiwi":
+            kiwis[each.sense].append(each.tokens)
+    texts = (kiwis["bird"] + kiwis["fruit"][:20], kiwis["fruit"] + kiwis["bird"][:20])
+    found = compare(wv, wv).examples(["kiwi", "owl"], texts, 5)
+    assert found["owl"] == ([], [])
+    birds, fruit = (set(language.senses["kiwi"][sense]) for sense in ("bird", "fruit"))
+    assert all(birds & set(each.tokens) for each in found["kiwi"][0])
+    assert all(fruit & set(each.tokens) for each in found["kiwi"][1])
 
 
 def test_one_word_in_two_corpora():
@@ -184,7 +224,5 @@ def test_errors_say_what_to_do():
         compare(wv, wv, min_count=10_000)
     with pytest.raises(KeyError, match="unicorn"):
         compare(wv, wv)["unicorn"]
-    with pytest.raises(ValueError, match="metric='cosine'"):
-        compare(wv, wv, metric="cosine")
     diagonal = random_densities(covariance="diagonal")
-    assert compare(diagonal, diagonal, metric="jeffreys").shifts.max() < 1e-6
+    assert compare(diagonal, diagonal).shifts.max() < 1e-6
