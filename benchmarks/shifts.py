@@ -98,9 +98,11 @@ def main() -> None:
     )
     for share in sorted(set(lost.values())):
         rows = shares == share
+        found = np.mean(comparison.q_values[rows] < 0.05)
+        areas = (area(each[rows], each[quiet]) for each in (comparison.scores, cosine))
         print(
-            f"{share:.0%} exchanged, {rows.sum()} words: found {np.mean(comparison.q_values[rows] < 0.05):.0%}, area "
-            f"{area(comparison.scores[rows], comparison.scores[quiet]):.3f}, by cosine {area(cosine[rows], cosine[quiet]):.3f}"
+            f"{share:.0%} exchanged, {rows.sum()} words: found {found:.0%}, area {next(areas):.3f}, "
+            f"by cosine {next(areas):.3f}"
         )
 
 
