@@ -1,128 +1,145 @@
 #!/usr/bin/env python
-"""Make one clean text of several large ones, as examples/train_english.py reads it: a sentence per line, lower-cased.
+"""Make one clean text of several large ones, for examples/train_english.py.
 
-    python examples/english_text.py wikipedia.txt gutenberg.txt:0.05 -o english.txt
+    python examples/english_text.py wikipedia.txt gutenberg.txt:0.08 -o text.txt
 
-Each input has a paragraph per line, with capitals and punctuation; `:0.05` takes a twentieth of it, in pieces. What is
-taken out: markup, headings, tables and lists, paragraphs that stand there twice, and all but a few of those that robots
-wrote by filling in names and numbers. Pieces of the inputs take turns, so that the learning rate falls over all of them
-alike. Pairs of words that belong together (*new york*) become one word in every other sentence, so that they are
-learnt as a phrase and as two words. Beside the text, FILE.words has for each word how often it occurs and how often it
-is written like a name.
+Each input has a paragraph per line, with capitals and punctuation; `:0.08` takes so large a share of it, in pieces.
+What is taken out: markup, headings, tables and lists, paragraphs that stand there twice, and all but a few of those
+that robots wrote by filling in names and numbers. Pieces of the inputs take turns, so that the learning rate falls
+over all of them alike. Pairs of words that belong together (*New_York*) become one word in every other paragraph, so
+that they are learnt as a phrase and as two words. Beside the text, FILE.words has for each word how often it occurs in
+a part of the text, and how often it is written like a name there.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import random
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from densvec.corpora import RawText
 from densvec.phrases import Phrases
 
-PIECE = 1 << 20  # characters of a piece
+PIECE = 1 << 20  # bytes of a piece
 ALIKE = 10  # paragraphs kept of those that differ in names and numbers only
+PART = 16  # words and pairs are counted in one of so many paragraphs
 
 #: Words that sentences are built with: no text without them, and no phrase with them.
 _SMALL = """
-    a an the this that these those some any no each every all both such same other another many much more most few less
-    of in on at by for with from to into onto upon about against between among through during before after above below
-    under over out off up down near than as like per via within without since until while and or but nor so yet if then
-    because though although whether when where why how who whom whose which what there here i you he she it we they me
-    him her us them my your his its our their mine yours hers ours theirs himself herself itself themselves myself is am
-    are was were be been being have has had having do does did done doing will would shall should can could may might
-    must not also only just very too well even still again ever never once often always however therefore thus one two
-    three four five six seven eight nine ten hundred thousand million billion first second third several
-    january february march april june july august september october november december mr mrs ms dr st
+a an the this that these those some any no each every all both such same other another many much more most few less
+of in on at by for with from to into onto upon about against between among through during before after above below
+under over out off up down near than as like per via within without since until while and or but nor so yet if then
+because though although whether when where why how who whom whose which what there here i you he she it we they me
+him her us them my your his its our their mine yours hers ours theirs himself herself itself themselves myself is am
+are was were be been being have has had having do does did done doing will would shall should can could may might
+must not also only just very too well even still again ever never once often always however therefore thus one two
+three four five six seven eight nine ten hundred thousand million billion first second third several
+january february march april june july august september october november december mr mrs ms dr st
 """
 SMALL = frozenset(_SMALL.split())
 
-MARKUP = re.compile(
-    r"\{\{|\}\}|\[\[|\]\]|\||rft[._]|</?\w+|/>|\w=\"|#if|may (?:also )?refer to|may stand for"
+ODD = re.compile(r"[\[|}<=#]|://|www\.|formula_|codice_|\( ")
+MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|\||rft[._]|</?\w+|/>|\w=\"|#if")
+LEAVE = re.compile(
+    r"https?://\S+|www\.\S+|\[ ?\[?update\]?\]?|(?:formula|codice)_\d+|\(\s*[;,]?\s*\)|\[\d+\]"
 )
-LEAVE = re.compile(r"https?://\S+|www\.\S+|\[ ?\[?update\]?\]?|formula_\d+|\(\s*[;,]?\s*\)|\[\d+\]")
-WORD = re.compile(r"[^\W\d_]+")
-FILLED = re.compile(r"\b[A-Z]\w*|\d+")
+ENDS = ".,;:!?()\"'“”‘’"  # noqa: RUF001 - as they are written
 
 
-def is_prose(paragraph: str) -> bool:
-    """Return whether a paragraph is made of sentences: no heading, list, table or formula."""
-    words = WORD.findall(paragraph)
-    if len(words) < 6 or sum(map(len, words)) < 0.6 * len(paragraph):
-        return False
-    return sum(word.lower() in SMALL for word in words) >= 0.15 * len(words)
-
-
-def clean(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the paragraphs that are prose, each one once."""
-    seen: set[bytes] = set()
+def clean(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the paragraphs that are prose, each one once, as lists of words with their punctuation."""
+    seen: set[int] = set()
     alike: Counter[int] = Counter()
     for line in lines:
-        paragraph = " ".join(LEAVE.sub(" ", line).split())
-        if MARKUP.search(paragraph) or not is_prose(paragraph):
+        if ODD.search(line):
+            line = LEAVE.sub(" ", line)
+            if MARKUP.search(line):
+                continue
+        words = line.split()
+        if len(words) < 6 or sum(map(SMALL.__contains__, words)) < 0.15 * len(words) or " refer to:" in line:
             continue
-        key = hashlib.blake2b(paragraph.lower().encode(), digest_size=8).digest()
-        pattern = hash(FILLED.sub("", paragraph[:200]))
+        key, pattern = hash(line), hash(" ".join(filter(str.islower, words[:30])))
         alike[pattern] += 1
         if key not in seen and alike[pattern] <= ALIKE:
             seen.add(key)
-            yield paragraph
+            yield words
 
 
-def pieces(path: str, share: float, rng: random.Random) -> Iterator[list[str]]:
-    """Yield runs of clean paragraphs, `share` of all."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        run: list[str] = []
-        size = 0
-        for paragraph in clean(file):
-            run.append(paragraph)
-            size += len(paragraph)
-            if size >= PIECE:
-                if rng.random() < share:
-                    yield run
-                run, size = [], 0
-        if run and rng.random() < share:
-            yield run
+def lines_of(path: str, share: float, rng: random.Random) -> Iterator[str]:
+    """Yield the lines of a share of a file's pieces."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        for start in range(0, size, PIECE):
+            if rng.random() < share:
+                file.seek(max(0, start - 1))
+                if start:
+                    file.readline()  # the line that began before this piece belongs to the one before
+                while file.tell() < start + PIECE and (line := file.readline()):
+                    yield line.decode("utf-8", "replace")
 
 
-def mixed(inputs: list[tuple[str, float]], seed: int) -> Iterator[str]:
-    """Yield the paragraphs of all inputs, whose pieces take turns such that all of them end together."""
+def mixed(inputs: list[tuple[str, float]], seed: int) -> Iterator[list[str]]:
+    """Yield the paragraphs of all inputs, which take turns such that all of them end together."""
     rng = random.Random(seed)
-    left = {i: Path(path).stat().st_size * share for i, (path, share) in enumerate(inputs)}
-    sources = {i: pieces(path, share, rng) for i, (path, share) in enumerate(inputs)}
+    left = {i: os.path.getsize(path) * share for i, (path, share) in enumerate(inputs)}
+    sources = {i: clean(lines_of(path, share, random.Random(seed))) for i, (path, share) in enumerate(inputs)}
     while sources:
         [i] = rng.choices(list(sources), [max(1.0, left[i]) for i in sources])
-        piece = next(sources[i], None)
-        if piece is None:
+        size = 0
+        for words in sources[i]:
+            yield words
+            size += sum(map(len, words)) + len(words)
+            if size >= PIECE:
+                break
+        else:
             del sources[i]
-            continue
-        left[i] -= sum(map(len, piece))
-        yield from piece
+        left[i] -= size
 
 
-def find_phrases(text: Path, part: int, count: int, threshold: float) -> Phrases:
-    """Return the pairs of words that belong together in one of `part` sentences."""
-    sentences = (
-        [word.lower() for word in sentence]
-        for i, sentence in enumerate(RawText(text, lower=False, wrapped=False))
-        if i % part == 0
-    )
-    found = Phrases(sentences, min_count=max(1, count // part), threshold=threshold)
-    found.scores = {
-        pair: score
-        for pair, score in found.scores.items()
-        if not any(word in SMALL or len(word) < 2 or "'" in word for word in pair)
-    }
-    return found
+class Sample:
+    """What is counted in a part of the text: words, how often they are written like names, and phrases."""
+
+    def __init__(self, paragraphs: Iterable[list[str]], count: int, threshold: float) -> None:
+        self.counts: Counter[str] = Counter()
+        self.capitals: Counter[str] = Counter()
+        found = Phrases(map(self._counted, paragraphs), min_count=max(1, count // PART), threshold=threshold)
+        self.phrases = {
+            pair
+            for pair in found.scores
+            if not any(word in SMALL or len(word) < 2 or not word.isalpha() for word in pair)
+        }
+        self.firsts = {form for first, _ in self.phrases for form in (first, first.capitalize())}
+
+    def _counted(self, words: list[str]) -> list[str]:
+        written = [word.strip(ENDS) for word in words]
+        low = [word.lower() for word in written]
+        self.counts.update(low)
+        begins = [True, *(word[-1] in ".!?:" for word in words[:-1])]
+        self.capitals.update(
+            a for a, b, begin in zip(low, written, begins, strict=True) if a != b and not begin
+        )
+        return low
+
+    def joined(self, words: list[str]) -> list[str]:
+        """Return a paragraph with its phrases joined."""
+        if self.firsts.isdisjoint(words):
+            return words
+        joined: list[str] = []
+        for word in words:
+            before = joined[-1] if joined else ""
+            if before in self.firsts and (before.lower(), word.rstrip(ENDS).lower()) in self.phrases:
+                joined[-1] = f"{before}_{word}"
+            else:
+                joined.append(word)
+        return joined
 
 
 def main() -> None:
-    """Clean, mix, find phrases, write."""
+    """Count, clean, mix, join, write."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -140,29 +157,29 @@ def main() -> None:
     for name in args.input:
         path, colon, share = name.rpartition(":")
         inputs.append((path, float(share)) if colon else (name, 1.0))
-    capitals: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(dir=Path(args.output).resolve().parent) as folder:
-        raw = Path(folder) / "raw.txt"
-        with raw.open("w", encoding="utf-8") as target:
-            for paragraph in mixed(inputs, args.seed):
-                target.write(paragraph + "\n")
-        phrases = find_phrases(raw, 4, args.phrase_count, args.threshold)
-        print(f"{len(phrases):,} phrases", flush=True)
-        with open(args.output, "w", encoding="utf-8") as target:
-            for i, written in enumerate(RawText(raw, lower=False, wrapped=False)):
-                words = [word.lower() for word in written]
-                capitals.update(low for low, word in zip(words[1:], written[1:], strict=True) if low != word)
-                counts.update(words[1:])
-                if i % 2:
-                    words = phrases[words]
-                target.write(" ".join(words) + "\n")
+    clean_text = Path(args.output + ".clean")
+    sampled: list[list[str]] = []
+    with clean_text.open("w", encoding="utf-8") as target:
+        for i, words in enumerate(mixed(inputs, args.seed)):
+            target.write(" ".join(words) + "\n")
+            if i % PART == 0:
+                sampled.append(words)
+    sample = Sample(sampled, args.phrase_count, args.threshold)
+    del sampled
+    digest, total = hashlib.sha256(), 0
+    with clean_text.open(encoding="utf-8") as source, open(args.output, "wb") as target:
+        for i, line in enumerate(source):
+            words = line.split()
+            total += len(words)
+            data = (" ".join(sample.joined(words)) + "\n").encode() if i % 2 else line.encode()
+            digest.update(data)
+            target.write(data)
+    clean_text.unlink()
     with open(args.output + ".words", "w", encoding="utf-8") as target:
-        for word, count in counts.most_common():
-            if count >= 5:
-                target.write(f"{word}\t{count}\t{capitals[word]}\n")
-    digest = hashlib.sha256(Path(args.output).read_bytes()).hexdigest()
-    print(f"{args.output}: {sum(counts.values()):,} words, sha256 {digest}")
+        for word, count in sample.counts.most_common():
+            if count >= 3:
+                target.write(f"{word}\t{count}\t{sample.capitals[word]}\n")
+    print(f"{args.output}: {total:,} words, {len(sample.phrases):,} phrases, sha256 {digest.hexdigest()}")
 
 
 if __name__ == "__main__":

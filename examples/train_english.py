@@ -97,13 +97,14 @@ def name_share(corpus: str) -> dict[str, float]:
 
 
 def useful(wv: KeyedDensities, shares: dict[str, float], words: int) -> list[str]:
-    """Return the most frequent words, where a name counts for a tenth, without debris.
+    """Return the most frequent words, where a name counts for a quarter, without debris.
 
-    Debris is what has digits, a single letter, and a word with 's, which a text has for every noun.
+    Debris is what has digits, a single letter, and a word with 's, which a text has for every noun. A word that is too
+    rare to say how it is written counts as a name.
     """
 
     def is_name(word: str) -> bool:
-        return all(shares.get(part, 0.0) > 0.7 for part in word.split("_"))
+        return bool(shares) and all(shares.get(part, 1.0) > 0.7 for part in word.split("_"))
 
     def is_debris(word: str) -> bool:
         if not PLAIN.fullmatch(word) or (len(word) == 1 and word not in ("a", "i")):
@@ -112,7 +113,7 @@ def useful(wv: KeyedDensities, shares: dict[str, float], words: int) -> list[str
 
     counts = wv.expandos["count"]
     weights = {
-        word: float(counts[i]) * (0.1 if is_name(word) else 1.0)
+        word: float(counts[i]) * (0.25 if is_name(word) else 1.0)
         for i, word in enumerate(wv.index_to_key)
         if not is_debris(word)
     }
@@ -184,7 +185,7 @@ with {wv.covariance} variances, and the encoder that infers what a word means in
 - **Text:** {args.text}: {model.corpus_total_words:,} words in sentences,
   SHA-256 `{sha256(args.corpus)}`.
 - **Words:** as `--tokenize simple` finds them, in lower case, without numbers; phrases in every other sentence.
-  Training knew {len(model.wv):,}; kept are the most frequent, where names count for a tenth, without possessives.
+  Training knew {len(model.wv):,}; kept are the most frequent, where names count for a quarter, without possessives.
   They cover {covered:.1%} of the text.
 - **Date:** {datetime.date.today().isoformat()}.
 - **Settings:** epochs {model.epochs_trained}, {settings}; all else by default. Tables are stored as {args.dtype}.

@@ -138,13 +138,14 @@ def test_the_text_of_a_model_is_cleaned_and_mixed(tmp_path):
     run("english_text", ["a.txt", "b.txt:1.0", "-o", "out.txt", "--phrase-count", "80"], tmp_path)
     lines = (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
     assert sum("is a river" in line for line in lines) == 10
-    assert sum(line.startswith("he said that a was") for line in lines) == 1
-    assert not any("smith" in line or "rowspan" in line or line == "history" for line in lines)
-    assert sum("hong_kong" in line for line in lines) > 100
-    assert sum("hong kong" in line for line in lines) > 100
+    assert sum(line.startswith("He said that a was") for line in lines) == 1
+    assert not any("Smith" in line or "rowspan" in line or line == "History." for line in lines)
+    assert sum("Hong_Kong" in line for line in lines) > 100
+    assert sum("Hong Kong" in line for line in lines) > 100
     assert any("old books" in line for line in lines)
     words = dict(line.split("\t", 1) for line in (tmp_path / "out.txt.words").read_text().splitlines())
-    assert words["hong"].split("\t") == ["400", "400"]
+    count, capitals = map(int, words["hong"].split("\t"))
+    assert count == capitals > 10
 
 
 def test_biases_are_measured(tmp_path):
