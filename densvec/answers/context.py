@@ -134,7 +134,7 @@ def infer(wv: KeyedDensities, asked: Sequence[Asked], metric: str = "kl", topn: 
     --------
     >>> [found] = infer(wv, [parse_marked("the [[dog]] and the cat")], topn=1)
     >>> found.unknown, found.nearest_to_posterior
-    (['the', 'and'], [Scored(word='dog', score=-0.5703...)])
+    (['the', 'and'], [Scored(word='dog', score=-0.5703..., count=...)])
     """
     words = [word for word, _, _ in asked]
     posteriors, priors = wv.infer_posteriors(asked), wv.density(words)
@@ -143,9 +143,10 @@ def infer(wv: KeyedDensities, asked: Sequence[Asked], metric: str = "kl", topn: 
         before = wv.most_similar_batch(words, topn, metric=metric)
         after = wv.most_similar_batch(posteriors, topn, metric=metric)
         instead = best_substitutes(wv, words, posteriors, [tokens for _, tokens, _ in asked], topn, True)
+        found = [[scored(each, wv) for each in some] for some in (before, after, instead)]
         lists = [
             {"metric": metric, "nearest_to_prior": a, "nearest_to_posterior": b, "substitutes": c}
-            for a, b, c in zip(map(scored, before), map(scored, after), map(scored, instead), strict=True)
+            for a, b, c in zip(*found, strict=True)
         ]
     figures = zip(
         priors.entropy().tolist(),
@@ -175,7 +176,7 @@ def substitutes(
     Examples
     --------
     >>> substitutes(wv, [parse_marked("the [[dog]] and the cat")], topn=1)[0].substitutes
-    [Scored(word='cat', score=...)]
+    [Scored(word='cat', score=..., count=...)]
     """
     if candidates is None:
         words, contexts = [word for word, _, _ in asked], [tokens for _, tokens, _ in asked]
@@ -196,7 +197,7 @@ def substitutes(
             )
             for word, tokens, position in asked
         ]
-    return [Substitutes(*_about(wv, one), scored(found)) for one, found in zip(asked, lists, strict=True)]
+    return [Substitutes(*_about(wv, one), scored(found, wv)) for one, found in zip(asked, lists, strict=True)]
 
 
 def best_substitutes(

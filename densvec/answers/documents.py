@@ -6,10 +6,13 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from densvec.answers.messages import sentence
 from densvec.answers.tables import Table
+
+if TYPE_CHECKING:
+    from densvec.keyed import KeyedDensities
 
 __all__ = ["Document", "Scored", "Unknown", "each_known", "encoded", "scored"]
 
@@ -39,15 +42,19 @@ class Document:
 
 @dataclass
 class Scored(Document):
-    """A word and its score: larger is better, by every metric."""
+    """A word and its score: larger is better, by every metric; and how often it occurs, if that is known."""
 
     word: str
     score: float | None
+    count: int | None = None
 
 
-def scored(found: Iterable[tuple[Any, float]]) -> list[Scored]:
-    """Return words and scores as parts of a document."""
-    return [Scored(str(word), float(score)) for word, score in found]
+def scored(found: Iterable[tuple[Any, float]], wv: KeyedDensities | None = None) -> list[Scored]:
+    """Return words and scores as parts of a document, with the words' counts if the model is given."""
+    counts = None if wv is None else wv.expandos.get("count")
+    if wv is None or counts is None:
+        return [Scored(str(word), float(score)) for word, score in found]
+    return [Scored(str(word), float(score), int(counts[wv.get_index(word)])) for word, score in found]
 
 
 @dataclass

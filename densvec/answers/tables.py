@@ -36,10 +36,9 @@ class Table:
     rows: Sequence[Sequence[Any]]
 
     def __str__(self) -> str:
-        numbers = [i for i in range(len(self.names)) if any(isinstance(row[i], float) for row in self.rows)]
-        cells = [
-            [f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows
-        ]
+        kinds = (int, float)
+        numbers = [i for i in range(len(self.names)) if any(isinstance(row[i], kinds) for row in self.rows)]
+        cells = [[_shown(cell) for cell in row] for row in self.rows]
         return columns(cells, right=numbers)
 
     def beside(self, question: dict[str, Any]) -> Table:
@@ -62,6 +61,13 @@ class Table:
 
 FORMATS = (".csv", ".tsv", ".md", ".json")
 """The endings of the files that answers can be written to."""
+
+
+def _shown(value: Any) -> str:
+    """Return what people read of a cell."""
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "" if value is None else f"{value:,}" if type(value) is int else str(value)
 
 
 def _cell(value: Any) -> Any:

@@ -40,7 +40,9 @@ RELATED = 0.95
 
 
 def ranked(name: str, found: Sequence[Scored]) -> Table:
-    """Return words and their scores as a table."""
+    """Return words and their scores as a table, and how often they occur, if that is known."""
+    if any(each.count is not None for each in found):
+        return Table((name, "score", "times"), [(each.word, each.score, each.count) for each in found])
     return Table((name, "score"), [(each.word, each.score) for each in found])
 
 
@@ -61,23 +63,26 @@ def similar(
     asked: Sequence[tuple[list[str], list[str]]],
     metric: str = "cosine",
     topn: int = 10,
+    restrict_vocab: int | None = None,
 ) -> list[Similar]:
     """Return the words most like each list of words, and unlike the list beside it; single words in one pass.
 
     Examples
     --------
     >>> similar(wv, [(["dog"], []), (["cat"], ["car"])], topn=1)[0].similar
-    [Scored(word='animal', score=0.948...)]
+    [Scored(word='animal', score=0.948..., count=...)]
     """
     alone = [positive[0] for positive, negative in asked if len(positive) == 1 and not negative]
-    batch = iter(wv.most_similar_batch(alone, topn, metric=metric) if alone else ())
+    options: dict[str, Any] = {"restrict_vocab": restrict_vocab, "metric": metric}
+    batch = iter(wv.most_similar_batch(alone, topn, **options) if alone else ())
     return [
         Similar(
             metric,
             scored(
                 next(batch)
                 if len(positive) == 1 and not negative
-                else wv.most_similar(positive, negative, topn=topn, metric=metric)
+                else wv.most_similar(positive, negative, topn=topn, **options),
+                wv,
             ),
         )
         for positive, negative in asked
@@ -101,7 +106,8 @@ class Hypernyms(Document):
 
     def __str__(self) -> str:
         table = self.table()
-        return str(Table(table.names, [*table.rows, ("(unrelated words)", self.chance)]))
+        last = ("(unrelated words)", self.chance, None)[: len(table.names)]
+        return str(Table(table.names, [*table.rows, last]))
 
 
 def hypernyms(
@@ -116,11 +122,11 @@ def hypernyms(
     Examples
     --------
     >>> hypernyms(wv, ["dog"], topn=1)[0].hypernyms
-    [Scored(word='animal', score=...)]
+    [Scored(word='animal', score=..., count=...)]
     """
     search = wv.hyponyms if hyponyms else wv.hypernyms
     name, chance = "hyponyms" if hyponyms else "hypernyms", float(wv.hypernymy_scale.chance)
-    return [Hypernyms(word, chance, **{name: scored(search(word, topn, **options))}) for word in words]
+    return [Hypernyms(word, chance, **{name: scored(search(word, topn, **options), wv)}) for word in words]
 
 
 @dataclass

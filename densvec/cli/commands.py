@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from densvec.answers import METRICS, Document
 from densvec.answers.messages import UsageError, check_known, say, spelt
+from densvec.checks import counted
+from densvec.questions.lookup import common_rows, least_count
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -20,6 +22,7 @@ __all__ = [
     "MODEL",
     "OVERWRITE",
     "QUIET",
+    "RARE",
     "TABLE",
     "TERMINATED",
     "TOPN",
@@ -29,6 +32,7 @@ __all__ = [
     "Question",
     "Result",
     "as_spelt",
+    "common",
     "flag",
     "known",
     "lines_or",
@@ -190,6 +194,19 @@ def load(path: str) -> KeyedDensities:
     return pretrained.load(path)
 
 
+RARE = flag("--rare", "list words that occur too seldom to say much, too")
+
+
+def common(wv: KeyedDensities, args: argparse.Namespace) -> int | None:
+    """Return how many words, the most frequent ones, are listed; say how often they occur unless --rare lists all."""
+    rows = None if args.rare else common_rows(wv)
+    if rows is not None and rows < len(wv) and not args.json:
+        say(
+            f"densvec: words that occur fewer than {least_count(wv)} times are left out: --rare lists them, too"
+        )
+    return rows
+
+
 def as_spelt(wv: KeyedDensities, words: Iterable[str]) -> list[str]:
     """Return words as the model spells them, and say which it knows only in lower case."""
     found = []
@@ -204,6 +221,11 @@ def known(wv: KeyedDensities, words: Iterable[str]) -> list[str]:
     """Return words as the model spells them; KeyError for the first that it does not know."""
     found = as_spelt(wv, words)
     check_known(wv, found)
+    least = least_count(wv)
+    for word in dict.fromkeys(found) if least else ():
+        count = int(wv.get_vecattr(word, "count"))
+        if count < least:
+            say(f"densvec: {word} occurs {counted(count, 'time')} only: what is said of it is uncertain")
     return found
 
 

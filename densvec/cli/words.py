@@ -12,12 +12,14 @@ from densvec.answers.documents import scored
 from densvec.answers.messages import UsageError
 from densvec.cli.commands import (
     MODEL,
+    RARE,
     TABLE,
     TOPN,
     Argument,
     Command,
     Question,
     as_spelt,
+    common,
     flag,
     known,
     lines_or,
@@ -30,6 +32,7 @@ from densvec.cli.commands import (
     topn,
 )
 from densvec.cli.pictures import drawing, picture
+from densvec.questions.lookup import common_rows
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -38,10 +41,10 @@ __all__ = ["ENTAILS", "HYPERNYMS", "LEARN", "SIMILAR", "TAXONOMY", "TEXTS"]
 
 
 def _similar(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[list[str]], Document]:
-    minus = known(wv, args.minus)
+    minus, rows = known(wv, args.minus), common(wv, args)
 
     def answer(words: list[str]) -> Document:
-        return answers.similar(wv, [(known(wv, words), minus)], args.metric, args.topn)[0]
+        return answers.similar(wv, [(known(wv, words), minus)], args.metric, args.topn, rows)[0]
 
     return answer
 
@@ -64,6 +67,7 @@ examples:
         questions("WORD", "words, taken together; - reads words from standard input and answers one by one"),
         option("--minus", "words to be unlike", [], action="append", metavar="WORD"),
         metric("cosine"),
+        RARE,
         TOPN,
         TABLE,
     ],
@@ -74,7 +78,9 @@ examples:
 
 
 def _hypernyms(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
-    options = {"restrict_vocab": args.restrict, "exclude_inflections": not args.inflections}
+    rows = common(wv, args)
+    restrict = min(filter(None, (rows, args.restrict)), default=None)
+    options = {"restrict_vocab": restrict, "exclude_inflections": not args.inflections}
     return lambda word: answers.hypernyms(wv, known(wv, [word]), args.topn, args.hyponyms, **options)[0]
 
 
@@ -98,6 +104,7 @@ examples:
         option(
             "--restrict", "rank only the N most frequent words (default: all)", type=positive, metavar="N"
         ),
+        RARE,
         TOPN,
         TABLE,
     ],
@@ -181,8 +188,8 @@ def _learn(args: argparse.Namespace) -> Document:
         if wv.subwords is None:
             wv = wv.with_subwords()
         density = wv.density_from_spelling(word)
-    near = wv.most_similar(density, topn=args.topn + 1)
-    found = scored([(other, score) for other, score in near if other != word][: args.topn])
+    near = wv.most_similar(density, topn=args.topn + 1, restrict_vocab=common_rows(wv))
+    found = scored([(other, score) for other, score in near if other != word][: args.topn], wv)
     if args.save is not None:
         wv.save(args.save)
     return answers.Learnt(word, float(density.variance.mean()), found)

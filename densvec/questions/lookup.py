@@ -25,12 +25,14 @@ _THINNING = 1e-4
 __all__ = [
     "KEY_TYPES",
     "check_paired",
+    "common_rows",
     "cosines_with",
     "densities_of",
     "density_table",
     "filled_norms",
     "kept_shares",
     "known_log_variances",
+    "least_count",
     "one_density",
     "refuse_bytes",
     "row_divisors",
@@ -90,6 +92,40 @@ def rows_of(wv: KeyedDensities, keys: Iterable[Any]) -> list[int]:
 def row_or_rows(wv: KeyedDensities, key_or_keys: Any) -> Any:
     """Return the row of a key, or the list of rows of several."""
     return wv.get_index(key_or_keys) if isinstance(key_or_keys, KEY_TYPES) else rows_of(wv, key_or_keys)
+
+
+_OFTEN, _LISTED = 20, 1000
+"""A word that occurs less often has been seen too seldom to say much; so many words are never too rare."""
+
+
+def least_count(wv: KeyedDensities) -> int:
+    """Return how often a word occurs at least, to be more than an accident; 0 if no word of a model is too rare.
+
+    That is 20 times, or as often as the thousandth word does, so that little text has something to list.
+
+    Examples
+    --------
+    >>> least_count(wv)
+    0
+    """
+    counts = wv.expandos.get("count")
+    if counts is None or len(counts) <= _LISTED:
+        return 0
+    return int(min(_OFTEN, -np.partition(-counts, _LISTED - 1)[_LISTED - 1]))
+
+
+def common_rows(wv: KeyedDensities) -> int | None:
+    """Return how many words, the most frequent ones, occur often enough (`least_count`); None for all.
+
+    Examples
+    --------
+    >>> common_rows(wv) is None
+    True
+    """
+    counts, least = wv.expandos.get("count"), least_count(wv)
+    if counts is None or not least or (np.diff(counts) > 0).any():  # the rows may be in another order
+        return None
+    return int(np.count_nonzero(counts >= least))
 
 
 # Densities

@@ -13,6 +13,7 @@ from densvec.answers.context import best_substitutes
 from densvec.answers.messages import check_known
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
+from densvec.questions.lookup import common_rows, least_count
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 from densvec.serve.questions import CompareQuestion, ContextQuestion, MapQuestion, TokensQuestion
@@ -62,7 +63,7 @@ def in_context(model: Model, question: ContextQuestion, limits: Limits) -> View:
     prior, posteriors = wv.density(word), _posteriors(model, sentence, position, window, sets)
     whole, posterior = posteriors[0], posteriors[1]
     most = max(topn, _NEIGHBOURS)
-    near = wv.most_similar(word, topn=most, metric=metric)
+    near = wv.most_similar(word, topn=most, restrict_vocab=common_rows(wv), metric=metric)
     near_whole = wv.most_similar(whole, topn=most, metric=metric)
     around = dict.fromkeys(key for key, _ in [*near_whole[:_NEIGHBOURS], *near[:_NEIGHBOURS]] if key != word)
     instead = best_substitutes(wv, [word], posterior, [sentence], topn, True)[0] if topn else []
@@ -81,9 +82,11 @@ def in_context(model: Model, question: ContextQuestion, limits: Limits) -> View:
         "shift": float(np.linalg.norm(posterior.mean - prior.mean)),
         "metric": metric,
         "contributions": _contributions(active, posterior, posteriors[2:]),
-        "nearest_to_prior": scored(near[:topn]),
-        "nearest_to_posterior": scored(wv.most_similar(posterior, topn=topn, metric=metric)),
-        "substitutes": scored(instead),
+        "nearest_to_prior": scored(near[:topn], wv),
+        "nearest_to_posterior": scored(
+            wv.most_similar(posterior, topn=topn, restrict_vocab=common_rows(wv), metric=metric), wv
+        ),
+        "substitutes": scored(instead, wv),
         "picture": {
             "prior": _circle(plane, prior),
             "whole": _circle(plane, whole),
@@ -139,16 +142,20 @@ def word_page(model: Model, word: str, topn: int, limits: Limits) -> View:
     limits.check_topn(topn)
     check_known(wv, [word])
     neighbours = {
-        metric: wv.most_similar(word, topn=max(topn, _NEIGHBOURS), metric=metric) for metric in model.metrics
+        metric: wv.most_similar(
+            word, topn=max(topn, _NEIGHBOURS), restrict_vocab=common_rows(wv), metric=metric
+        )
+        for metric in model.metrics
     }
     page: View = {
         "word": word,
         "rank": wv.key_to_index[word] + 1,
         "words": len(wv),
-        "neighbours": {metric: scored(found[:topn]) for metric, found in neighbours.items()},
+        "neighbours": {metric: scored(found[:topn], wv) for metric, found in neighbours.items()},
     }
     if "count" in wv.expandos:
         page["count"] = int(wv.get_vecattr(word, "count"))
+        page["least_count"] = least_count(wv)
         page["frequency"] = page["count"] / max(int(wv.expandos["count"].sum()), 1)
     if wv.log_variances is not None:
         density, generality = wv.density(word), float(wv.generality(word))
@@ -163,8 +170,8 @@ def word_page(model: Model, word: str, topn: int, limits: Limits) -> View:
         page["generality_of_neighbours"] = [
             {"word": key, "generality": float(value)} for key, value in values
         ]
-        page["hypernyms"] = scored(wv.hypernyms(word, topn=topn))
-        page["hyponyms"] = scored(wv.hyponyms(word, topn=topn))
+        page["hypernyms"] = scored(wv.hypernyms(word, topn=topn, restrict_vocab=common_rows(wv)), wv)
+        page["hyponyms"] = scored(wv.hyponyms(word, topn=topn, restrict_vocab=common_rows(wv)), wv)
         plane = Plane.fitted(np.concatenate([density.mean[None], wv.density(near).mean]))
         page["picture"] = _circles(model, plane, [word, *near])
     return page

@@ -11,13 +11,13 @@ from densvec.cli import main
 from tests.cli.cases import SENTENCE, answer
 
 ASKED = {
-    "similar": (["kiwi", "-n", "3"], "words minus metric similar score", 3),
+    "similar": (["kiwi", "-n", "3"], "words minus metric similar score times", 3),
     "infer": ([SENTENCE, "-n", "2"], "sentence list rank answer score", 6),
-    "substitutes": ([SENTENCE, "-n", "3"], "sentence substitute score", 3),
-    "hypernyms": (["owl", "bird", "-n", "2"], "word hypernym score", 4),
+    "substitutes": ([SENTENCE, "-n", "3"], "sentence substitute score times", 3),
+    "hypernyms": (["owl", "bird", "-n", "2"], "word hypernym score times", 4),
     "taxonomy": (["owl", "bird"], "word hypernym score", 2),
     "texts": (["an owl", "a bird", "a fruit", "-n", "1"], "score similar", 1),
-    "learn": (["wug", "the wug hoots", "-n", "2"], "nearest score", 2),
+    "learn": (["wug", "the wug hoots", "-n", "2"], "nearest score times", 2),
 }
 
 

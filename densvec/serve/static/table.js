@@ -17,6 +17,7 @@ export function csv(columns, rows) {
  * Return a card with a table. A column is {name, title, number, digits, link}.
  */
 export function tableCard(title, columns, rows, file, note = null) {
+  columns = columns.filter((column) => rows.some((row) => row[column.name] !== undefined));
   const head = h("tr", null, columns.map((column) => h("th", { scope: "col", class: column.number && "number" }, column.title ?? column.name)));
   const body = rows.map((row) => h("tr", null, columns.map((column) => cell(column, row))));
   const button = h("button", { type: "button", "aria-label": `Save the table “${title}” as CSV`, onclick: () => save(`${file}.csv`, csv(columns, rows), "text/csv") }, "CSV");
@@ -32,4 +33,4 @@ function cell(column, row) {
   return h("td", null, h("a", { class: "word", href: wordAddress(value) }, value));
 }
 
-export const scoreColumns = (title, digits = 2) => [{ name: "word" }, { name: "score", title, number: true, digits }];
+export const scoreColumns = (title, digits = 2) => [{ name: "word" }, { name: "score", title, number: true, digits }, { name: "count", title: "times", number: true, digits: 0 }];

@@ -42,7 +42,7 @@ function pageOf(answer, metric, facts) {
   parts.push(h("div", { class: "grid" }, h("div", { class: "row" }, h("div", null, h("label", { for: "metric" }, "Neighbours by"), select), h("a", { href: address("map", { around: word, top: 120 }) }, "Show them on a map"))));
   const others = facts.metrics.filter((name) => name !== metric);
   parts.push(h("div", { class: "grid three" },
-    tableCard(`Neighbours by ${metric}`, scoreColumns("score", 3), answer.neighbours[metric], `${word}-${metric}`, METRICS[metric]),
+    tableCard(`Neighbours by ${metric}`, scoreColumns("score", 3), answer.neighbours[metric], `${word}-${metric}`, METRICS[metric] + (answer.least_count ? `; words that occur fewer than ${answer.least_count} times are left out` : "")),
     answer.hypernyms && tableCard("Hypernyms: more general", scoreColumns("score", 3), answer.hypernyms, `${word}-hypernyms`, `What ${word} may be a kind of.`),
     answer.hyponyms && tableCard("Hyponyms: more specific", scoreColumns("score", 3), answer.hyponyms, `${word}-hyponyms`, `What may be a kind of ${word}.`)));
   parts.push(h("h2", { class: "visually-hidden" }, "Neighbours by the other metrics"), h("div", { class: "grid three" }, others.map((name) => tableCard(`By ${name}`, scoreColumns("score", 3), answer.neighbours[name].slice(0, 8), `${word}-${name}`, METRICS[name]))));
@@ -72,7 +72,8 @@ async function showSenses(card, word) {
 
 function about(answer) {
   const rows = [];
-  if (answer.count !== undefined) rows.push(["Occurrences", whole(answer.count)], ["Per million words", figure(1e6 * answer.frequency, 1)]);
+  const seldom = answer.count < answer.least_count ? " (too few to be certain)" : "";
+  if (answer.count !== undefined) rows.push(["Occurrences", whole(answer.count) + seldom], ["Per million words", figure(1e6 * answer.frequency, 1)]);
   rows.push(["Rank by frequency", `${whole(answer.rank)} of ${whole(answer.words)}`]);
   if (answer.prior) {
     rows.push(["Variance of the prior", figure(answer.prior.variance, 3)], ["Entropy of the prior", `${figure(answer.prior.entropy)} nats`], ["Generality (log-determinant)", figure(answer.prior.generality)], ["More general than", `${figure(100 * answer.prior.more_general_than, 0)} % of all words`]);
