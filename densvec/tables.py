@@ -49,7 +49,9 @@ class Derived:
     frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
     spelling: SpellingIndex | None = None  # which words have which character n-grams
     log_frequencies: Floats | None = None  # of the words in the thinned text
-    whitening: tuple[Floats, Floats] | None = None  # centre and matrix of a space where words vary evenly
+    variation: tuple[Floats, Floats, Floats] | None = (
+        None  # mean of the words, sizes and axes of their covariance
+    )
     kept: dict[float, Floats] = field(default_factory=dict)  # shares kept in thinned text, by the threshold
 
 

@@ -11,6 +11,7 @@ from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import PathLike, read_all, read_lines
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
+from densvec.questions.learning import learnt
 from densvec.statistics.weighted import Statistic, mean, median, spearman
 from densvec.types import Floats
 
@@ -64,19 +65,15 @@ def _with_slots(text: str, word: str) -> list[str]:
 
 def _learnt(wv: KeyedDensities, sentence: list[str]) -> Floats | None:
     """Return the mean that the package learns from a sentence for the word in its slots."""
-    words = [token for token in sentence if token != _SLOT]
-    slots = np.flatnonzero([token == _SLOT for token in sentence])
-    if not len(slots) or not any(word in wv for word in words):
-        return None
-    mean: Floats = wv.infer_new([(words, int(slot) - i) for i, slot in enumerate(slots)]).mean
-    return mean
+    density = learnt(wv, [[token for token in sentence if token != _SLOT]])
+    return None if density is None else density.mean
 
 
 Vectors = Any  # a function from sentences to a vector for each, or None
 
 
 def _learners(wv: KeyedDensities) -> dict[str, Vectors]:
-    if wv.encoder is None:
+    if wv.log_variances is None:
         return {}
     return {"wv.learn": lambda sentences: [_learnt(wv, each) for each in sentences]}
 

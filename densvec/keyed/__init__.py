@@ -287,7 +287,7 @@ class KeyedDensities(Tables):
     text_similarity = questions.texts.text_similarity
 
     learn = questions.learning.learn
-    infer_new = questions.learning.infer_new
+    unlearn = growth.unlearn
     with_subwords = questions.subwords.with_subwords
     density_from_spelling = questions.subwords.density_from_spelling
     density_with_spelling = questions.subwords.density_with_spelling

@@ -26,6 +26,7 @@ __all__ = [
     "restrict",
     "set_vecattr",
     "sort_by_descending_frequency",
+    "unlearn",
     "vectors_for_all",
 ]
 
@@ -247,6 +248,33 @@ def add_vectors(
     for attr, values in attributes.items():
         wv.expandos[attr][rows] = values[given]
     wv._forget_derived()
+
+
+def unlearn(wv: KeyedDensities, word: Any) -> None:
+    """Remove a word that was learnt, or added by hand.
+
+    Raises
+    ------
+    KeyError
+        If the word is unknown.
+    ValueError
+        If it was trained, since a model needs its words; :meth:`restrict` makes a new object without it.
+
+    Examples
+    --------
+    >>> small = wv.vectors_for_all(["animal", "dog", "cat", "car"])
+    >>> _ = small.learn("wug", "the wug chased a dog")
+    >>> small.unlearn("wug")
+    >>> "wug" in small
+    False
+    """
+    row = wv.get_index(word)
+    if "count" in wv.expandos and wv.expandos["count"][row] > 0:
+        raise ValueError(f"{word!r} was not learnt but trained: restrict(words) makes an object without it")
+    rows = np.delete(np.arange(len(wv)), row)
+    wv._set_keys([wv.index_to_key[i] for i in rows])
+    wv.expandos = {attr: values[rows] for attr, values in wv.expandos.items()}
+    wv._take_rows(rows)
 
 
 def sort_by_descending_frequency(wv: KeyedDensities) -> None:

@@ -39,6 +39,7 @@ __all__ = [
     "row_or_rows",
     "rows_of",
     "text_reading_of",
+    "variation_of",
     "vector_of",
     "whitened",
     "words_of",
@@ -198,30 +199,30 @@ def kept_shares(wv: KeyedDensities, sample: float) -> Floats:
 # Vectors
 
 
-def whitened(wv: KeyedDensities, vectors: Floats) -> Floats:
-    """Return unit vectors in a space where words vary more evenly; 0 stays 0.
-
-    Vectors are taken from the mean of the words of thinned text, and multiplied by the power −1/4 of their covariance,
-    so that the few directions in which most words differ do not hide the others.
-    """
-    centre, matrix = _whitening(wv)
-    moved = np.where(vectors.any(axis=1, keepdims=True), vectors - centre, 0) @ matrix
-    return unit_rows(moved)
-
-
-def _whitening(wv: KeyedDensities) -> tuple[Floats, Floats]:
-    """Return the mean of the words of thinned text, and the power −1/4 of their covariance."""
+def variation_of(wv: KeyedDensities) -> tuple[Floats, Floats, Floats]:
+    """Return the mean of the words of thinned text, and how much they vary: the sizes and axes of their covariance."""
     derived = wv._derived
-    if derived.whitening is None:
+    if derived.variation is None:
         shares = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
         shares = shares * kept_shares(wv, _THINNING)
         shares /= max(shares.sum(), 1e-30)
         centre = shares @ wv.vectors
         moved = wv.vectors - centre
         sizes, axes = np.linalg.eigh((moved * shares[:, None]).T @ moved)
-        sizes = np.maximum(sizes, max(float(sizes[-1]), 1e-30) * 1e-6)  # directions in which no word differs
-        derived.whitening = centre, (axes * sizes**-0.25) @ axes.T
-    return derived.whitening
+        # No direction counts as one in which no word differs.
+        derived.variation = centre, np.maximum(sizes, max(float(sizes[-1]), 1e-30) * 1e-6), axes
+    return derived.variation
+
+
+def whitened(wv: KeyedDensities, vectors: Floats) -> Floats:
+    """Return unit vectors in a space where words vary more evenly; 0 stays 0.
+
+    Vectors are taken from the mean of the words of thinned text, and multiplied by the power −1/4 of their covariance,
+    so that the few directions in which most words differ do not hide the others.
+    """
+    centre, sizes, axes = variation_of(wv)
+    moved = np.where(vectors.any(axis=1, keepdims=True), vectors - centre, 0)
+    return unit_rows((moved @ axes) * sizes**-0.25)
 
 
 def vector_of(wv: KeyedDensities, item: Any) -> Floats:

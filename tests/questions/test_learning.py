@@ -56,6 +56,25 @@ def test_a_learnt_word_is_a_word_like_others(wv):
     assert np.isfinite(wv.kl_divergence("wug", "owl"))
 
 
+def test_a_learnt_word_can_be_unlearnt(wv, tmp_path):
+    before, words = wv.vectors.copy(), list(wv.index_to_key)
+    wv.learn("wug", "the silent wug hoots in the barn")
+    wv.learn("zib", "a ripe zib tastes sweet")
+    last = wv["zib"].copy()
+    wv.unlearn("wug")
+    assert wv.index_to_key == [*words, "zib"]
+    assert np.array_equal(wv["zib"], last)
+    assert wv.infer("the zib hoots", word="zib").dimension == wv.vector_size
+    wv.unlearn("zib")
+    assert np.array_equal(wv.vectors, before)
+    assert len(wv.log_variances) == len(wv.encoder.embeddings) == len(wv.expandos["count"]) == len(words)
+    wv.save(tmp_path / "again.dv")
+    with pytest.raises(ValueError, match="'owl' was not learnt but trained"):
+        wv.unlearn("owl")
+    with pytest.raises(KeyError, match="wug"):
+        wv.unlearn("wug")
+
+
 def test_errors_say_what_to_do(wv):
     with pytest.raises(ValueError, match="known already"):
         wv.learn("owl", ["the owl hoots"])
