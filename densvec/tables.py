@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from densvec.questions.hypernymy import HypernymyScale
-    from densvec.questions.spelling_model import SpellingIndex, SpellingModel
+    from densvec.questions.subwords import SpellingIndex
 
 __all__ = ["ENCODER", "Derived", "Lifecycle", "Tables"]
 
@@ -126,7 +126,6 @@ class Tables(Lifecycle):
     encoder: Encoder | None
     context_vectors: Floats | None
     window: int
-    subwords: SpellingModel | None
     card: str | None
     text_reading: TextReading | None
     _vectors: Rows
@@ -156,7 +155,6 @@ class Tables(Lifecycle):
         self.encoder = encoder
         self.window = check_whole("window", window, 1, MAX_WINDOW)
         self.context_vectors = None
-        self.subwords = None
         self.card = None
         self.text_reading = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)

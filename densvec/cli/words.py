@@ -185,8 +185,6 @@ def _learn(args: argparse.Namespace) -> Document:
                 "spelling alone does not add a word to a model: give sentences, or leave out --save"
             )
         wv = load(args.model)
-        if wv.subwords is None:
-            wv = wv.with_subwords()
         density = wv.density_from_spelling(word)
     near = wv.most_similar(density, topn=args.topn + 1, restrict_vocab=common_rows(wv))
     found = scored([(other, score) for other, score in near if other != word][: args.topn], wv)

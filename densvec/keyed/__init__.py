@@ -288,9 +288,7 @@ class KeyedDensities(Tables):
 
     learn = questions.learning.learn
     unlearn = growth.unlearn
-    with_subwords = questions.subwords.with_subwords
     density_from_spelling = questions.subwords.density_from_spelling
-    density_with_spelling = questions.subwords.density_with_spelling
 
     evaluate_word_pairs = evaluation.evaluate_word_pairs
     evaluate_word_analogies = evaluation.evaluate_word_analogies

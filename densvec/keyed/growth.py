@@ -357,7 +357,7 @@ def restrict(wv: K, words: int | Iterable[Any]) -> K:
     else:
         rows = np.unique([row for row in (wv.get_index(word, -1) for word in words) if row >= 0])
     made = wv.vectors_for_all([wv.index_to_key[row] for row in rows], copy_vecattrs=True)
-    made.subwords, made.card, made.text_reading = wv.subwords, wv.card, wv.text_reading
+    made.card, made.text_reading = wv.card, wv.text_reading
     made.lifecycle_events = None if wv.lifecycle_events is None else list(wv.lifecycle_events)
     return made
 

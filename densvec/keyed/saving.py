@@ -11,7 +11,6 @@ import numpy.typing as npt
 from densvec.encoder import Encoder
 from densvec.files import compact, persistence
 from densvec.files.schema import field, leave_out, tensor
-from densvec.questions.spelling_model import SUBWORDS, SpellingModel
 from densvec.reading import Reading
 from densvec.tables import ENCODER
 from densvec.text.text_reading import TextReading
@@ -25,7 +24,8 @@ __all__ = ["header_of", "load", "restored", "save", "tensors_of"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 _ATTRIBUTES = "attributes."
-_PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, SUBWORDS, _ATTRIBUTES)
+_SUBWORDS = "subwords."  # which older files have, and nothing reads
+_PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, _SUBWORDS, _ATTRIBUTES)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
@@ -123,8 +123,6 @@ def tensors_of(wv: KeyedDensities) -> Arrays:
             key = next(key for key in wv.index_to_key if type(key) is kind)
             raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
     tensors: Arrays = {**persistence.pack_words(wv.index_to_key), **wv._tables()}
-    if wv.subwords is not None:
-        tensors |= wv.subwords.arrays()
     for name, values in wv.expandos.items():
         if name == "count":
             tensors["vocabulary.counts"] = values
@@ -177,7 +175,6 @@ def restored(
         index=index,
         **optional,
     )
-    wv.subwords = SpellingModel.restored(tensors, wv.vector_size)
     wv._provenance = header.get("provenance")
     wv.card = None if header.get("card") is None else field(header, "card", str)
     wv.text_reading = TextReading.from_header(header.get("text"))
