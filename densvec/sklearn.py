@@ -110,7 +110,7 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.features == "text_density":
             with_words = [any(token in wv.key_to_index for token in tokens) for tokens in texts]
             known = list(compress(texts, with_words))
-            weights = "thinning" if "count" in wv.expandos else "none"
+            weights = "sif" if "count" in wv.expandos else "none"
             densities = iter(wv.text_density(known, weights=weights) if known else ())
             for has_words in with_words:
                 yield next(densities) if has_words else unknown
@@ -134,8 +134,7 @@ class DensityVectorizer(_TextFeatures):
     features : {"means", "moments", "text_density"}, optional
         ``"means"``: the average of the means of the words. ``"moments"``: that, and the average of their
         log-variances. ``"text_density"``: mean and log-variance of the density of the text, in which
-        precise and rare words count most: :meth:`KeyedDensities.text_density
-        <densvec.KeyedDensities.text_density>`.
+        rare words count most: :meth:`KeyedDensities.text_density <densvec.KeyedDensities.text_density>`.
     lowercase : bool, optional
         Whether to lower-case texts.
     tokenizer : callable, optional

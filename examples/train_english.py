@@ -50,7 +50,7 @@ FIGURES = {
     ("semeval2018_1A_training", "MAP", "cosine + .05 log f"): "the same by cosine and frequency",
     ("nonce", "MRR", "wv.learn"): "new words from a definition, mean reciprocal rank",
     ("nonce", "MRR", "average"): "the same by the average of the definition",
-    ("stsb_dev", "Pearson", "wv.text_similarity"): "similarity of sentences (STS-B), Pearson's correlation",
+    ("stsb_dev", "Pearson", "wv.text_similarities"): "similarity of sentences (STS-B), Pearson's correlation",
     ("stsb_dev", "Pearson", "SIF"): "the same by smooth inverse frequency",
     ("bbds", "F1", "wv.hypernymy"): "entailment (BBDS), best F1",
     ("bless", "F1", "wv.hypernymy"): "entailment (BLESS), best F1",

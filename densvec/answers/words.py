@@ -276,7 +276,7 @@ def texts(
     wv: KeyedDensities,
     asked: Sequence[str],
     *,
-    weights: str = "thinning",
+    weights: str = "sif",
     metric: str = "cosine",
     topn: int | None = None,
 ) -> Texts:
@@ -284,8 +284,8 @@ def texts(
 
     Examples
     --------
-    >>> texts(wv, ["the dog", "a car", "a cat"], weights="none", topn=1).similar[0].text
-    'a cat'
+    >>> texts(wv, ["the dog", "a car", "a dog"], weights="none", topn=1).similar[0].text
+    'a dog'
     """
     if len(asked) < 2:
         raise UsageError("at least two texts are needed: the question, and one to compare it with")

@@ -236,7 +236,7 @@ examples:
     [
         MODEL,
         Argument("texts", metavar="TEXT", nargs="+", help="the question, then the texts; - reads lines"),
-        option("--weights", "how much words count", "thinning", choices=["thinning", "sif", "none"]),
+        option("--weights", "how much words count", "sif", choices=["sif", "none"]),
         metric("cosine"),
         topn("texts to print", None),
         TABLE,

@@ -48,11 +48,10 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairOfTexts]]:
         result = np.full(len(pairs), np.nan)
         known = [i for i, pair in enumerate(pairs) if all(any(w in wv for w in text) for text in pair[:2])]
         if known:
-            sides = [wv.text_density([pairs[i][side] for i in known]) for side in (0, 1)]
-            result[known] = cosines(*(np.asarray(side.mean, dtype=np.float64) for side in sides))
+            result[known] = wv.text_similarities([pairs[i][:2] for i in known])
         return result
 
-    return {"wv.text_similarity": similarity}
+    return {"wv.text_similarities": similarity}
 
 
 def _baselines(means: Means) -> Mapping[str, Method[PairOfTexts]]:

@@ -285,6 +285,7 @@ class KeyedDensities(Tables):
     compare = questions.contrast.compare
     text_density = questions.texts.text_density
     text_similarity = questions.texts.text_similarity
+    text_similarities = questions.texts.text_similarities
 
     learn = questions.learning.learn
     unlearn = growth.unlearn

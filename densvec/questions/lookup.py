@@ -214,15 +214,16 @@ def variation_of(wv: KeyedDensities) -> tuple[Floats, Floats, Floats]:
     return derived.variation
 
 
-def whitened(wv: KeyedDensities, vectors: Floats) -> Floats:
+def whitened(wv: KeyedDensities, vectors: Floats, evenness: float = 0.5) -> Floats:
     """Return unit vectors in a space where words vary more evenly; 0 stays 0.
 
-    Vectors are taken from the mean of the words of thinned text, and multiplied by the power −1/4 of their covariance,
-    so that the few directions in which most words differ do not hide the others.
+    Vectors are taken from the mean of the words of thinned text, and divided by their standard deviations to the power
+    `evenness`, so that the few directions in which most words differ do not hide the others. With 1, words
+    vary equally in all directions.
     """
     centre, sizes, axes = variation_of(wv)
     moved = np.where(vectors.any(axis=1, keepdims=True), vectors - centre, 0)
-    return unit_rows((moved @ axes) * sizes**-0.25)
+    return unit_rows((moved @ axes) / sizes ** (evenness / 2))
 
 
 def vector_of(wv: KeyedDensities, item: Any) -> Floats:

@@ -103,7 +103,7 @@ def test_texts_are_compared_in_pairs(tmp_path):
         example_densities(), write(tmp_path / "sts.csv", "\n".join(lines)), bootstrap=NONE
     )
     assert {(each.known, each.items) for each in results} == {(3, 4)}
-    for method in ("wv.text_similarity", "average", "thinned average"):
+    for method in ("wv.text_similarities", "average", "thinned average"):
         assert float(results["sts", "Spearman", method]) > 0.4
     with pytest.raises(BenchmarkFileError, match="line 1: expected two sentences and a rating, found 2"):
         text_similarity(example_densities(), write(tmp_path / "sts.csv", "dog,3"))

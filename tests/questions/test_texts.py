@@ -25,25 +25,23 @@ def test_one_word_is_its_own_density(wv):
     assert wv.text_density("owl").variance == pytest.approx(wv.get_variance("owl"), rel=1e-5)
 
 
-@pytest.mark.parametrize("weights", ["thinning", "sif", "none"])
-@pytest.mark.parametrize("in_context", [False, True])
-def test_a_batch_is_its_texts(wv, weights, in_context):
+@pytest.mark.parametrize("weights", ["sif", "none"])
+def test_a_batch_is_its_texts(wv, weights):
     texts = [["the", "owl", "hoots", "in", "the", "barn"], ["a", "ripe", "apple"]]
     texts = [[token for token in text if token in wv] for text in texts]
-    batch = wv.text_density(texts, weights=weights, in_context=in_context)
+    batch = wv.text_density(texts, weights=weights)
     for i, text in enumerate(texts):
-        one = wv.text_density(text, weights=weights, in_context=in_context)
+        one = wv.text_density(text, weights=weights)
         assert batch[i].mean == pytest.approx(one.mean, rel=1e-4, abs=1e-5)
 
 
-def test_precision_and_weight_decide(wv):
+def test_words_count_with_their_weights(wv):
     weights = np.zeros(len(wv))
     weights[wv.get_index("owl")] = 1.0
     assert wv.text_density("owl dog apple", weights=weights).mean == pytest.approx(wv["owl"], rel=1e-5)
     density = wv.text_density("owl dog", weights="none")
-    precisions = 1 / wv.get_variance(["owl", "dog"])
-    expected = (precisions * wv[["owl", "dog"]]).sum(axis=0) / precisions.sum()
-    assert density.mean == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert density.mean == pytest.approx(wv[["owl", "dog"]].mean(axis=0), rel=1e-4, abs=1e-5)
+    assert density.variance == pytest.approx(wv.get_variance(["owl", "dog"]).mean(axis=0), rel=1e-4)
 
 
 def test_texts_of_one_subject_find_each_other(language, wv):
@@ -62,6 +60,17 @@ def test_similarity_of_two_is_that_of_lists(wv):
     many = wv.text_similarity([["owl", "hoots"]], [["silent", "owl"]], metric="kl")
     assert many.shape == (1, 1)
     assert many[0, 0] == pytest.approx(one, rel=1e-5)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "kl", "wasserstein"])
+def test_pairs_are_compared_one_by_one(wv, metric):
+    pairs = [("owl hoots", ["silent", "owl"]), ("ripe apple", "the owl"), ("owl hoots", "owl hoots")]
+    together = wv.text_similarities(pairs, metric=metric)
+    assert together == pytest.approx(
+        [wv.text_similarity(*pair, metric=metric) for pair in pairs], rel=1e-4, abs=1e-4
+    )
+    assert together.argmax() == 2
+    assert len(wv.text_similarities([], metric=metric)) == 0
 
 
 def test_errors_say_what_is_wrong(wv):
