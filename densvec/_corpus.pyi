@@ -67,6 +67,10 @@ class Chunk:
     def __len__(self) -> int: ...
     def centres_and_contexts(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 
+def count_beside(
+    block: Block, rows: NDArray[np.int32], columns: NDArray[np.int32], counts: NDArray[np.int32]
+) -> None: ...
+
 class Sampler:
     size: int
     window: int

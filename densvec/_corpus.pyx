@@ -246,6 +246,26 @@ cdef class Chunk:
         return centre_array, context_array
 
 
+def count_beside(
+    Block block not None, const int32_t[::1] rows, const int32_t[::1] columns, int32_t[:, :, ::1] counts
+):
+    """Count words directly before (``counts[0]``) and after (``counts[1]``) others in a block. No GIL.
+
+    `rows` and `columns` say by word id where a word, and a word beside it, are counted; -1: they are not.
+    """
+    cdef const int32_t[::1] ids = block.ids, bounds = block.sentences
+    cdef Py_ssize_t s, i
+    cdef int32_t first, second
+    with nogil:
+        for s in range(bounds.shape[0] - 1):
+            for i in range(bounds[s] + 1, bounds[s + 1]):
+                first, second = ids[i - 1], ids[i]
+                if columns[first] >= 0 and rows[second] >= 0:
+                    counts[0, rows[second], columns[first]] += 1                               # INOUT
+                if columns[second] >= 0 and rows[first] >= 0:
+                    counts[1, rows[first], columns[second]] += 1
+
+
 # ------------------------------------------------------------------------------------------------------------
 
 cdef enum:

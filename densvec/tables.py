@@ -27,6 +27,7 @@ from densvec.types import Array, Floats, Integers
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from densvec.questions.beside import Beside
     from densvec.questions.hypernymy import HypernymyScale
     from densvec.questions.subwords import SpellingIndex
 
@@ -126,6 +127,7 @@ class Tables(Lifecycle):
     encoder: Encoder | None
     context_vectors: Floats | None
     window: int
+    beside: Beside | None
     card: str | None
     text_reading: TextReading | None
     _vectors: Rows
@@ -155,6 +157,7 @@ class Tables(Lifecycle):
         self.encoder = encoder
         self.window = check_whole("window", window, 1, MAX_WINDOW)
         self.context_vectors = None
+        self.beside = None
         self.card = None
         self.text_reading = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
@@ -452,6 +455,8 @@ class Tables(Lifecycle):
             self.encoder = self.encoder.with_rows_appended(count)
         if self.context_vectors is not None:
             self.context_vectors = np.pad(self.context_vectors, ((0, count), (0, 0)))
+        if self.beside is not None:
+            self.beside = self.beside.with_rows_appended(count)
 
     def _take_rows(self, rows: Integers) -> None:
         """Keep the given rows of every table, in that order."""
@@ -462,3 +467,5 @@ class Tables(Lifecycle):
             self.encoder = self.encoder.with_rows(rows)
         if self.context_vectors is not None:
             self.context_vectors = self.context_vectors[rows]
+        if self.beside is not None:
+            self.beside = self.beside.with_rows(rows)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec import BayesianSkipGram, Gaussian, KeyedDensities
+from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
 from densvec.reading import Reading
 
@@ -130,43 +130,6 @@ def test_headers_from_before_frequency_rank_by_the_divergence_alone():
     assert Reading.from_header(header).frequency == 0
 
 
-@pytest.mark.parametrize(("emphasis", "frequency"), [(None, None), (None, 0), (1.0, 0), (2.5, 1), (1.0, 0.5)])
-def test_substitutes_are_ranked_by_bayes_rule_about_the_emphasised_posterior(model, emphasis, frequency):
-    wv, context = model.wv, "ripe fuzzy softens"
-    prior, posterior = wv.density("kiwi"), wv.infer(context, word="kiwi")
-    times = wv.encoder.reading.emphasis if emphasis is None else emphasis
-    sought = Gaussian(prior.mean + times * (posterior.mean - prior.mean), posterior.variance)
-    thinned = wv.expandos["count"] * wv.expandos["keep"]
-    share = dict(zip(wv.index_to_key, thinned / thinned.sum(), strict=True))
-    weight = wv.encoder.reading.frequency if frequency is None else frequency
-    expected = {
-        word: weight * np.log(share[word]) - float(sought.kl(wv.density(word)))
-        for word in wv.index_to_key
-        if word != "kiwi"
-    }
-    options = {"emphasis": emphasis, "frequency": frequency}
-    found = model.substitutes("kiwi", context, topn=None, **options)
-    assert len(found) == len(expected)
-    np.testing.assert_allclose(
-        [score for _, score in found], sorted(expected.values(), reverse=True), rtol=1e-4
-    )
-    for word, score in found:
-        assert score == pytest.approx(expected[word], rel=1e-4, abs=1e-4)
-    left = model.substitutes("kiwi", context, topn=None, **options, exclude_context=True)
-    assert left == [pair for pair in found if pair[0] not in context.split()]
-    assert model.substitutes("kiwi", context, topn=3, **options, exclude_context=True) == left[:3]
-    candidates = ["owl", "plum", "ripe"]
-    among = dict(model.substitutes("kiwi", context, candidates, **options))
-    assert among == {word: pytest.approx(expected[word], rel=1e-4) for word in candidates if word in wv}
-
-
-def test_emphasis_has_bounds_and_the_paper_has_none(model):
-    for wrong in (0.5, 11, float("nan")):
-        with pytest.raises(ValueError, match="emphasis"):
-            model.substitutes("kiwi", "ripe", emphasis=wrong)
-    assert Reading().emphasis == 1
-
-
 def test_inference_reads_a_sentence_as_the_reading_says(model):
     wv = model.wv
     words = ["the", "ripe", "fuzzy", "kiwi", "softens", "in", "the", "smoothie"]
@@ -279,31 +242,3 @@ def test_similarity_in_context_compares_contexts_and_by_divergence_posteriors(mo
         )
     batch = wv.similarities_in_context([("kiwi", bird, "kiwi", fruit), (("kiwi", bird, 3), ("kiwi", bird))])
     assert batch == pytest.approx([across, own])
-
-
-def test_without_counts_substitutes_are_ranked_by_the_divergence_alone(model):
-    wv = model.wv.vectors_for_all(model.wv.index_to_key)
-    wv.encoder = model.wv.encoder
-    wv.expandos = {"keep": model.wv.expandos["keep"]}
-    bare = wv.substitutes("kiwi", "ripe fuzzy", topn=5)
-    assert bare == [
-        (word, pytest.approx(score, abs=1e-4))
-        for word, score in model.wv.substitutes("kiwi", "ripe fuzzy", topn=5, frequency=0)
-    ]
-
-
-def test_substitutes_follow_counts_that_change(model):
-    wv = model.wv.vectors_for_all(model.wv.index_to_key)
-    wv.encoder, wv.expandos = model.wv.encoder, {name: a.copy() for name, a in model.wv.expandos.items()}
-    before = dict(wv.substitutes("kiwi", "ripe", topn=None))
-    wv.set_vecattr("plum", "count", int(wv.get_vecattr("plum", "count")) * 1000)
-    after = dict(wv.substitutes("kiwi", "ripe", topn=None))
-    assert after["plum"] > before["plum"]
-    assert after["owl"] < before["owl"]
-
-
-def test_frequency_has_bounds_and_the_paper_has_none(model):
-    for wrong in (-0.5, float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="frequency"):
-            model.substitutes("kiwi", "ripe", frequency=wrong)
-    assert Reading().frequency == 0

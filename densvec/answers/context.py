@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from densvec.answers.tables import Table, columns
 from densvec.answers.words import ranked
 
 if TYPE_CHECKING:
-    from densvec.gaussian import Gaussian
     from densvec.keyed import KeyedDensities
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "InContext",
     "Inferred",
     "Substitutes",
-    "best_substitutes",
     "infer",
     "parse_marked",
     "substitutes",
@@ -142,7 +140,7 @@ def infer(wv: KeyedDensities, asked: Sequence[Asked], metric: str = "kl", topn: 
     if topn:
         before = wv.most_similar_batch(words, topn, metric=metric)
         after = wv.most_similar_batch(posteriors, topn, metric=metric)
-        instead = best_substitutes(wv, words, posteriors, [tokens for _, tokens, _ in asked], topn, True)
+        instead = wv.substitutes_batch(asked, topn=topn, posteriors=posteriors)
         found = [[scored(each, wv) for each in some] for some in (before, after, instead)]
         lists = [
             {"metric": metric, "nearest_to_prior": a, "nearest_to_posterior": b, "substitutes": c}
@@ -167,54 +165,20 @@ def substitutes(
     asked: Sequence[Asked],
     candidates: Sequence[str] | None = None,
     topn: int = 10,
-    exclude_inflections: bool = False,
-    exclude_context: bool = False,
-    **options: Any,
+    exclude_inflections: bool = True,
+    exclude_context: bool = True,
 ) -> list[Substitutes]:
-    """Return what could replace each word in its context; among all words, in one pass over them.
+    """Return what could replace each word in its context.
 
     Examples
     --------
-    >>> substitutes(wv, [parse_marked("the [[dog]] and the cat")], topn=1)[0].substitutes
+    >>> substitutes(wv, [parse_marked("the [[dog]] and the animal")], topn=1)[0].substitutes
     [Scored(word='cat', score=..., count=...)]
     """
-    if candidates is None:
-        words, contexts = [word for word, _, _ in asked], [tokens for _, tokens, _ in asked]
-        taken = contexts if exclude_context else [()] * len(asked)
-        posteriors = wv.infer_posteriors(asked)
-        lists = best_substitutes(wv, words, posteriors, taken, topn, exclude_inflections, **options)
-    else:
-        lists = [
-            wv.substitutes(
-                word,
-                tokens,
-                candidates,
-                topn,
-                exclude_inflections,
-                position=position,
-                exclude_context=exclude_context,
-                **options,
-            )
-            for word, tokens, position in asked
-        ]
-    return [Substitutes(*_about(wv, one), scored(found, wv)) for one, found in zip(asked, lists, strict=True)]
-
-
-def best_substitutes(
-    wv: KeyedDensities,
-    words: Sequence[str],
-    posteriors: Gaussian,
-    taken: Sequence[Collection[str]],
-    topn: int,
-    exclude_inflections: bool,
-    **options: Any,
-) -> list[list[tuple[Any, float]]]:
-    """Return what ``wv.substitutes`` returns, of words whose posteriors are known, in one pass over all words."""
-    from densvec.questions.substitution import substitutes_of
-
-    return substitutes_of(
-        wv, words, posteriors, [set(some) for some in taken], topn, exclude_inflections, **options
+    lists = wv.substitutes_batch(
+        asked, candidates, topn, exclude_inflections, exclude_context=exclude_context
     )
+    return [Substitutes(*_about(wv, one), scored(found, wv)) for one, found in zip(asked, lists, strict=True)]
 
 
 def _about(wv: KeyedDensities, asked: Asked) -> tuple[str, int | None, list[str]]:

@@ -94,7 +94,7 @@ def _substitutes(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str]
 
     def answer(text: str) -> Document:
         marked = marked_word(wv, text)
-        leave_out = (not args.inflections, not args.context and candidates is None)
+        leave_out = (not args.inflections, not args.context)
         [found] = answers.substitutes(wv, [marked], candidates, args.topn, *leave_out)
         found.unknown_candidates = unknown
         _report_unknown(found.unknown, marked[1], args)
@@ -107,8 +107,8 @@ SUBSTITUTES = Question(
     "substitutes",
     "what could replace a word in a sentence",
     """\
-Rank the words that could replace a marked word in its sentence, by log p(substitute) - KL[posterior of the word ‖
-prior of the substitute]. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
+Rank the words that could replace a marked word in its sentence: usual words that mean what the word means here, and
+that stand between such words. Other forms of the word (plurals, -ing, -ed) and the other words of the sentence are left
 out unless you ask for them.""",
     """\
 examples:

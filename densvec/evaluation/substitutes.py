@@ -125,11 +125,12 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
     means = Means(wv)
 
     def substitutes(instances: Sequence[Instance]) -> list[Any]:
-        found: list[Any] = []
-        for each in instances:
-            word, (tokens, position) = _target(means, each), _place(each)
-            answer = word and wv.substitutes(word, tokens, topn=_ANSWERS, position=position)
-            found.append(answer and [substitute for substitute, _ in answer])
+        found: list[Any] = [None] * len(instances)
+        words = [_target(means, each) for each in instances]
+        known = [i for i, word in enumerate(words) if word is not None]
+        questions = [(words[i], *_place(instances[i])) for i in known]
+        for i, answer in zip(known, wv.substitutes_batch(questions, topn=_ANSWERS), strict=True):
+            found[i] = [substitute for substitute, _ in answer]
         return found
 
     return {"wv.substitutes": substitutes}

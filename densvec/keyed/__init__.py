@@ -58,6 +58,8 @@ class KeyedDensities(Tables):
     encoder : Encoder or None
     context_vectors : numpy.ndarray, shape (V, D), or None
         What a skip-gram has besides its vectors: what stands for a word when it is the context of another.
+    beside : Beside or None
+        Which frequent words stand directly before and after each word; see `densvec.questions.beside`.
     window : int
     card : str or None
         What people should know about it, in Markdown: text, date, figures, licence. Saved and loaded with the rest.
@@ -280,7 +282,9 @@ class KeyedDensities(Tables):
     similarity_in_context = questions.in_context.similarity_in_context
     similarities_in_context = questions.in_context.similarities_in_context
     substitutes = questions.substitution.substitutes
+    substitutes_batch = questions.substitution.substitutes_batch
     predict_output_word = questions.prediction.predict_output_word
+    count_beside = questions.beside.count_beside
     senses = questions.senses.senses
     compare = questions.contrast.compare
     text_density = questions.texts.text_density

@@ -321,7 +321,7 @@ def vectors_for_all(
     """
     words = [key for key in dict.fromkeys(keys) if key in wv.key_to_index]
     rows = np.array([wv.key_to_index[word] for word in words], dtype=np.intp)
-    return type(wv).from_arrays(
+    made = type(wv).from_arrays(
         words,
         wv.vectors[rows],
         log_variances=None if wv.log_variances is None else wv.log_variances[rows],
@@ -330,6 +330,8 @@ def vectors_for_all(
         attributes={a: values[rows] for a, values in wv.expandos.items()} if copy_vecattrs else None,
         window=wv.window,
     )
+    made.beside = None if wv.beside is None else wv.beside.with_rows(rows)
+    return made
 
 
 def restrict(wv: K, words: int | Iterable[Any]) -> K:

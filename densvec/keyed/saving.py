@@ -11,6 +11,7 @@ import numpy.typing as npt
 from densvec.encoder import Encoder
 from densvec.files import compact, persistence
 from densvec.files.schema import field, leave_out, tensor
+from densvec.questions.beside import BESIDE, Beside
 from densvec.reading import Reading
 from densvec.tables import ENCODER
 from densvec.text.text_reading import TextReading
@@ -25,7 +26,7 @@ __all__ = ["header_of", "load", "restored", "save", "tensors_of"]
 Arrays = dict[str, npt.NDArray[Any]]
 _ATTRIBUTES = "attributes."
 _SUBWORDS = "subwords."  # which older files have, and nothing reads
-_PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, _SUBWORDS, _ATTRIBUTES)
+_PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, _SUBWORDS, BESIDE, _ATTRIBUTES)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
@@ -49,7 +50,7 @@ def save(
         Accepted as in gensim, without effect: there is one file, and no pickle in it.
     ignore : iterable of str, optional
         What to leave out: ``"encoder"`` (which halves the file, but then nothing can be inferred from contexts),
-        ``"log_variances"``, or attributes such as ``"count"``. Unknown names are ignored.
+        ``"log_variances"``, ``"beside"``, or attributes such as ``"count"``. Unknown names are ignored.
     dtype : {"float32", "float16", "int8"}, optional
         How tables are stored: as they are by default, or in half (``"float16"``) or a quarter (``"int8"``,
         each row with its own scale) of the space. They are loaded as float32 again.
@@ -123,6 +124,8 @@ def tensors_of(wv: KeyedDensities) -> Arrays:
             key = next(key for key in wv.index_to_key if type(key) is kind)
             raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
     tensors: Arrays = {**persistence.pack_words(wv.index_to_key), **wv._tables()}
+    if wv.beside is not None:
+        tensors |= wv.beside.arrays()
     for name, values in wv.expandos.items():
         if name == "count":
             tensors["vocabulary.counts"] = values
@@ -175,6 +178,7 @@ def restored(
         index=index,
         **optional,
     )
+    wv.beside = Beside.restored(tensors, len(wv))
     wv._provenance = header.get("provenance")
     wv.card = None if header.get("card") is None else field(header, "card", str)
     wv.text_reading = TextReading.from_header(header.get("text"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,7 @@ class VocabularyBuilding(ModelState):
         self.prepare_weights(update=update)
         if not update:
             self.wv.text_reading = reading_of(corpus_iterable, corpus_file)
+        self._count_beside(corpus_iterable, corpus_file)
         self.add_lifecycle_event("build_vocab", update=update, trim_rule=str(trim_rule), **report)
 
     @alone
@@ -255,6 +256,8 @@ class VocabularyBuilding(ModelState):
         # The seed depends on how many are known, so that a second update does not repeat the first's draws.
         rng = np.random.default_rng([self.seed, known])
         self._set_arrays(self.layout().grown(self._arrays(), added, rng))
+        if self.wv.beside is not None:
+            self.wv.beside = self.wv.beside.with_rows_appended(added)
         self._state_words = list(self.wv.index_to_key)
 
     def estimate_memory(
@@ -305,11 +308,21 @@ class VocabularyBuilding(ModelState):
         theirs = other_model.wv
         vocabulary = Vocabulary(list(theirs.index_to_key), theirs.expandos["count"].copy())
         self._set_vocabulary(vocabulary, update=False)
+        self.wv.beside = theirs.beside
         self._raw = other_model._raw.copy()
         self.corpus_count = other_model.corpus_count
         self.corpus_total_words = other_model.corpus_total_words
         self._corpus, self._recorded = other_model._corpus, other_model._recorded
         self.init_weights()
+
+    def _count_beside(self, sentences: Sentences | None, corpus_file: CorpusFile | None) -> None:
+        """Count which words stand beside others, if the corpus can be read once more."""
+        if isinstance(sentences, Iterator):
+            logger.info("the corpus can be read only once: which words stand beside others is not counted")
+            return
+        ranks = self._ranks()
+        with signals.undeferred():
+            self.wv.count_beside(sentences, corpus_file, workers=self._threads, group=ranks)
 
     def _check_update(self) -> None:
         """Raise an error if new words could not be given rows, before anything has changed."""

@@ -118,10 +118,7 @@ def plot_contexts(
     nearest: list[list[str]] = [[] for _ in named]
     for keys, (tokens, position) in zip(nearest, named.values(), strict=True):
         if neighbours:
-            leave_out = candidates is None
-            ranking = wv.substitutes(
-                word, tokens, candidates, neighbours, leave_out, position=position, exclude_context=leave_out
-            )
+            ranking = wv.substitutes(word, tokens, candidates, neighbours, position=position)
             keys += [key for key, _ in ranking]
     marks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
     prior = wv.density(word)

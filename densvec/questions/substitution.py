@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from densvec.distances.ranking import best
 from densvec.gaussian import Gaussian
-from densvec.questions.inference import context_tokens, reading_of
+from densvec.questions.inference import placed_tokens
 from densvec.questions.lookup import rows_of
-from densvec.reading import MOST_EMPHASIS
 from densvec.text.spelling import is_inflection
-from densvec.text.thinning import log_frequencies
 from densvec.types import Floats, Found, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
+    from densvec.questions.beside import Beside
 
-__all__ = ["substitutes", "substitutes_of"]
+__all__ = ["substitutes", "substitutes_batch"]
 
-_SPARE = 10
-"""How many more candidates than asked for are scored again exactly, to correct what rounding misplaced."""
+_EMPHASIS = 0.5
+"""A substitute keeps what the word itself means: it is sought half-way between the word and its meaning here."""
+
+_USUAL = 4
+"""A substitute can also stand where the word usually stands, which counts like so many places besides this one."""
 
 _TOGETHER = 16
 """Words whose substitutes are sought in one pass over the vocabulary, which bounds the memory for their scores."""
@@ -34,160 +37,171 @@ def substitutes(
     context: str | Sequence[str],
     candidates: Iterable[Any] | None = None,
     topn: int | None = 10,
-    exclude_inflections: bool = False,
+    exclude_inflections: bool = True,
     *,
     position: int | None = None,
     emphasis: float | None = None,
-    frequency: float | None = None,
-    exclude_context: bool = False,
+    exclude_context: bool = True,
 ) -> Found:
-    """Rank the words that could replace a word in its context, by log p(s) − KL[q‖prior of the substitute s].
+    """Rank the words that could replace a word in its context, by Bayes' rule.
 
-    Here q is the posterior, with its mean moved `emphasis` times as far from the prior's as the context moved
-    it. The score is Bayes' rule, up to a constant: how probable it is that what is meant, q, is said by s.
+    The score of a word s is the logarithm of p(meaning | s) · p(before | s) · p(after | s) · p(s), up to a constant:
+    −KL[q‖prior of s], where q is the posterior; how much more often than by chance the words directly before and
+    after stand beside s (`beside`, which knows frequent words); and the share of the text that s is. A search of the
+    whole vocabulary also asks whether s stands where the word usually does, so that it has its part of speech.
+    What the model does not know, such as words beside or counts, is left out.
 
     Parameters
     ----------
     word : str or int
         The word to replace, which is never among its substitutes.
     context : str or sequence of str
-        As in :meth:`infer`.
+        A sentence with the word, which may be marked, [[word]]. A list without the word is a bag of words; a string
+        without it is read as one, too, with a warning.
     candidates : iterable of str, optional
-        The words to rank; unknown ones are left out. By default the whole vocabulary.
+        The words to rank, all of them but the word itself; unknown ones are left out. By default the whole
+        vocabulary.
     topn : int or None, optional
         How many to return; None for all.
     exclude_inflections : bool, optional
-        Whether to leave out other regular (English) forms of the word, such as its plural.
+        Whether a search of the vocabulary leaves out other regular (English) forms of the word, such as its plural.
     position : int, optional
         Where the word stands, if `context` is its sentence.
     emphasis : float, optional
-        How much the context weighs against the word: 1 ranks by the posterior as it is, as in the paper; larger
-        values give the context more weight. By default the encoder's `reading.emphasis`, 1.5 for the models of
-        this package.
-    frequency : float, optional
-        How much it counts that s is a frequent word: log p(s), its share of the thinned text, is multiplied by
-        this. 0 ranks by the divergence alone, as in the paper. By default the encoder's `reading.frequency`, 1 for
-        the models of this package. Words without counts are ranked by the divergence alone.
+        How far q's mean lies from the word's prior, as a share of the way to the posterior's. By default half-way,
+        which keeps to words that can say what this one does; 1 with candidates, of which that is known.
     exclude_context : bool, optional
-        Whether to leave out the words of the context itself. Posteriors are drawn towards the words they have
-        read, but a sentence seldom says the same thing twice.
+        Whether it leaves out the words of the context. Posteriors are drawn towards the words they have read, but a
+        sentence seldom says the same thing twice.
 
     Examples
     --------
-    >>> wv.substitutes("dog", "cat animal", topn=2)
-    [('cat', -1.499...), ('animal', -1.611...)]
+    >>> wv.substitutes("dog", ["cat", "animal"], topn=2, exclude_context=False)
+    [('animal', -2.41...), ('cat', -2.92...)]
     """
-    posterior = wv.infer(context, word=word, position=position)
-    own = wv.index_to_key[wv.get_index(word)]
-    taken = set(context_tokens(wv, context)) if exclude_context else set()
-    if candidates is None:
-        return substitutes_of(
-            wv, [own], posterior, [taken], topn, exclude_inflections, emphasis=emphasis, frequency=frequency
-        )[0]
-    rows = [wv.get_index(key) for key in dict.fromkeys(candidates) if key in wv]
-    sought = _emphasised(wv, [own], posterior, emphasis)
-    ranked = _ranked(wv, sought, np.array(rows, dtype=np.int64), _familiarity(wv, frequency))
-    return _fit(own, taken, ranked, exclude_inflections)[: len(wv) if topn is None else topn]
+    options: dict[str, Any] = {"emphasis": emphasis, "exclude_context": exclude_context}
+    return substitutes_batch(
+        wv, [(word, context, position)], candidates, topn, exclude_inflections, **options
+    )[0]
 
 
-def substitutes_of(
+def substitutes_batch(
     wv: KeyedDensities,
-    words: Sequence[Any],
-    posteriors: Gaussian,
-    contexts: Sequence[Collection[Any]],
-    topn: int | None,
-    exclude_inflections: bool,
+    pairs: Iterable[Sequence[Any]],
+    candidates: Iterable[Any] | None = None,
+    topn: int | None = 10,
+    exclude_inflections: bool = True,
     *,
     emphasis: float | None = None,
-    frequency: float | None = None,
+    exclude_context: bool = True,
+    posteriors: Gaussian | None = None,
 ) -> list[Found]:
-    """Return the substitutes of words, given their posteriors and the words that may not replace them.
+    """Rank the substitutes of many words in their contexts at once; the arguments are those of :meth:`substitutes`.
 
-    The posteriors are a batch, or one.
+    Parameters
+    ----------
+    pairs : iterable of (word, context) or (word, context, position)
+        Each as in :meth:`substitutes`.
+    posteriors : Gaussian, optional
+        The words' posteriors, if they are known already.
+
+    Examples
+    --------
+    >>> found = wv.substitutes_batch([("dog", "the dog and the animal"), ("car", "a car", 1)], topn=1)
+    >>> [[word for word, _ in each] for each in found]
+    [['cat'], ['animal']]
     """
-    sought = _emphasised(wv, words, posteriors, emphasis)
-    familiarity = _familiarity(wv, frequency)
-    if sought.mean.ndim == 1:
-        scores = wv.most_similar(sought, metric="kl", topn=None)
-        return [_best(wv, scores, sought, familiarity, words[0], contexts[0], topn, exclude_inflections)]
+    if emphasis is None:
+        emphasis = _EMPHASIS if candidates is None else 1.0
+    elif not 0 <= emphasis < np.inf:
+        raise ValueError(f"emphasis={emphasis} is not a finite number of at least 0")
+    asked = [_question(wv, *pair) for pair in pairs]
+    if not asked:
+        return []
+    rows = np.array(rows_of(wv, (word for word, _, _ in asked)))
+    if posteriors is None:
+        posteriors = wv.infer_posteriors(asked)
+    priors = wv.vectors[rows]
+    means = (priors + np.float32(emphasis) * (posteriors.mean - priors)).astype(priors.dtype)
+    sought = Gaussian(means, posteriors.variance.reshape(len(rows), -1))
+    ranked = None
+    if candidates is not None:
+        ranked = np.array(
+            [wv.get_index(key) for key in dict.fromkeys(candidates) if key in wv], dtype=np.intp
+        )
+    familiar = _familiarity(wv)
     found = []
-    for first in range(0, len(words), _TOGETHER):
-        part = sought[first : first + _TOGETHER]
-        scored = wv.most_similar_batch(part, None, metric="kl")
-        for i, scores in enumerate(scored, first):
-            found.append(
-                _best(wv, scores, sought[i], familiarity, words[i], contexts[i], topn, exclude_inflections)
-            )
+    for first in range(0, len(asked), _TOGETHER):
+        part = slice(first, first + _TOGETHER)
+        scores = np.asarray(wv.most_similar_batch(sought[part], None, metric="kl")) + familiar
+        if wv.beside is not None:
+            places = _places(wv.beside, asked[part])
+            if candidates is None:
+                places += _USUAL * wv.beside.usual_places(rows[part])
+            scores += wv.beside.scores(places)
+        for score, row, (_, tokens, _) in zip(scores, rows[part], asked[part], strict=True):
+            barred = set(tokens) if exclude_context and candidates is None else set()
+            forms = exclude_inflections and candidates is None
+            found.append(_best(wv, score, int(row), barred, ranked, topn, forms))
     return found
+
+
+def _question(
+    wv: KeyedDensities, word: Any, context: Any, position: int | None = None
+) -> tuple[Any, Sequence[Any], int | None]:
+    """Return a word, the tokens of its context, and where it stands among them."""
+    tokens, position = placed_tokens(wv, context, position)
+    if position is None and word in tokens:
+        if list(tokens).count(word) == 1:
+            position = list(tokens).index(word)
+    elif position is None and isinstance(context, str):
+        warnings.warn(
+            f"{word!r} does not stand in {context!r}, which is read as a bag of words: mark the word that stands in "
+            "its place, [[…]], or give a list of words",
+            UserWarning,
+            stacklevel=4,
+        )
+    return word, tokens, position
+
+
+def _places(beside: Beside, asked: Sequence[tuple[Any, Sequence[Any], int | None]]) -> Floats:
+    """Return the directions of the places asked about."""
+    places = []
+    for _, tokens, position in asked:
+        before = tokens[position - 1] if position else None
+        after = tokens[position + 1] if position is not None and position + 1 < len(tokens) else None
+        places.append(beside.place(before, after))
+    return np.array(places)
+
+
+def _familiarity(wv: KeyedDensities) -> Any:
+    """Return the logarithm of the share of the text that each word is; 0 where counts are unknown."""
+    if "count" not in wv.expandos:
+        return 0.0
+    counts = np.maximum(wv.expandos["count"].astype(np.float64), 1)
+    return np.log(counts / counts.sum())
 
 
 def _best(
     wv: KeyedDensities,
     scores: Floats,
-    sought: Gaussian,
-    familiarity: Floats | None,
-    word: Any,
-    context: Collection[Any],
+    own: int,
+    barred: set[Any],
+    ranked: Integers | None,
     topn: int | None,
     exclude_inflections: bool,
 ) -> Found:
-    """Return the best words by their divergences' scores, which may be rounded, and their familiarity."""
-    wanted = len(wv) if topn is None else topn
-    if familiarity is not None:
-        scores = scores + familiarity
-    reach = wanted + 1 + len(context)
+    """Return the best of some rows, or of all, without the word itself, its forms and words that are barred."""
+    if ranked is not None:
+        scores = scores[ranked]
+    word, wanted, reach = wv.index_to_key[own], len(wv) if topn is None else topn, 0
     while True:
-        ranked = _ranked(wv, sought, best(scores, min(reach + _SPARE, len(scores))), familiarity)
-        left = _fit(word, context, ranked[:reach], exclude_inflections)
-        if len(left) >= wanted or reach >= len(wv):
-            return left[:wanted]
-        reach *= 4
-
-
-def _ranked(wv: KeyedDensities, sought: Gaussian, rows: Integers, familiarity: Floats | None) -> Found:
-    """Return the keys of rows and their exact scores, best first."""
-    if not len(rows):
-        return []
-    scores = 0.0 - sought.kl(wv.density(rows.tolist()))
-    if familiarity is not None:
-        scores = scores + familiarity[rows]
-    return [(wv.index_to_key[rows[i]], float(scores[i])) for i in np.argsort(-scores, kind="stable")]
-
-
-def _emphasised(
-    wv: KeyedDensities, words: Sequence[Any], posteriors: Gaussian, emphasis: float | None
-) -> Gaussian:
-    """Return posteriors whose means lie further from the priors of their words: a batch, or that of one word."""
-    if emphasis is None:
-        emphasis = reading_of(wv).emphasis
-    elif not 1 <= emphasis <= MOST_EMPHASIS:
-        raise ValueError(f"emphasis={emphasis} is not between 1 and {MOST_EMPHASIS:g}")
-    if emphasis == 1:
-        return posteriors
-    priors = wv.vectors[rows_of(wv, words)]
-    means = priors + np.float32(emphasis) * (posteriors.mean - priors)
-    return Gaussian(means.reshape(posteriors.mean.shape), posteriors.variance)
-
-
-def _familiarity(wv: KeyedDensities, frequency: float | None) -> Floats | None:
-    """Return what each word's score gains by its frequency; None where nothing is known of it."""
-    if frequency is None:
-        frequency = reading_of(wv).frequency
-    elif not 0 <= frequency < np.inf:
-        raise ValueError(f"frequency={frequency} is not a finite number of at least 0")
-    if frequency == 0 or "count" not in wv.expandos:
-        return None
-    if wv._derived.log_frequencies is None:
-        wv._derived.log_frequencies = log_frequencies(wv.expandos["count"], wv.expandos.get("keep"))
-    return frequency * wv._derived.log_frequencies
-
-
-def _fit(own: Any, context: Collection[Any], found: Found, exclude_inflections: bool) -> Found:
-    """Return the words that may replace one: not in its context and, if asked, none of its inflections."""
-    return [
-        (key, score)
-        for key, score in found
-        if key != own
-        and key not in context
-        and not (exclude_inflections and is_inflection(str(key), str(own)))
-    ]
+        reach = min(len(scores), 4 * reach or wanted + len(barred) + 20)
+        found: Found = []
+        for i in best(scores, reach):
+            key = wv.index_to_key[i if ranked is None else ranked[i]]
+            form = key == word or (exclude_inflections and is_inflection(str(key), str(word)))
+            if not form and key not in barred:
+                found.append((key, float(scores[i])))
+        if len(found) >= wanted or reach == len(scores):
+            return found[:wanted]

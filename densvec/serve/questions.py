@@ -177,8 +177,8 @@ class SubstitutesQuestion(InContextQuestion):
         None, description="The words to rank; unknown ones are left out. By default all words."
     )
     topn: int = Field(10, ge=0)
-    exclude_inflections: bool = False
-    exclude_context: bool = False
+    exclude_inflections: bool = True
+    exclude_context: bool = True
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
         candidates = None if self.candidates is None else tuple(self.candidates)

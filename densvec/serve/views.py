@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from densvec.answers import parse_marked, scored
-from densvec.answers.context import best_substitutes
 from densvec.answers.messages import check_known
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
@@ -66,7 +65,8 @@ def in_context(model: Model, question: ContextQuestion, limits: Limits) -> View:
     near = wv.most_similar(word, topn=most, restrict_vocab=common_rows(wv), metric=metric)
     near_whole = wv.most_similar(whole, topn=most, metric=metric)
     around = dict.fromkeys(key for key, _ in [*near_whole[:_NEIGHBOURS], *near[:_NEIGHBOURS]] if key != word)
-    instead = best_substitutes(wv, [word], posterior, [sentence], topn, True)[0] if topn else []
+    asked = [(word, sentence, position)]
+    instead = wv.substitutes_batch(asked, topn=topn, posteriors=posterior)[0] if topn else []
     # The plane is that of the whole context: switching words moves only the arrow.
     others = wv.density(list(around)).mean if around else prior.mean[None]
     plane = plane_of_shift(prior.mean, whole.mean, others)

@@ -224,38 +224,6 @@ def test_truth_is_no_row(ask):
         ask(WV)
 
 
-def test_substitutes_are_ranked_by_kl():
-    posterior = WV.infer("w1 w2", word="w0")
-    kl = {word: float(posterior.kl(WV.density(word))) for word in WORDS[1:]}
-    expected = sorted(kl, key=kl.get)
-    found = WV.substitutes("w0", "w1 w2", topn=4)
-    assert [word for word, _ in found] == expected[:4]
-    assert_allclose([-score for _, score in found], [kl[word] for word in expected[:4]])
-    assert [word for word, _ in WV.substitutes("w0", "w1 w2", topn=None)] == expected
-    assert [word for word, _ in WV.substitutes(0, "w1 w2", topn=1)] == expected[:1]
-    assert WV.substitutes("w0", "w1 w0 w2", position=1) == WV.substitutes("w0", "w1 w2")
-
-
-def test_substitutes_among_candidates():
-    found = WV.substitutes("w0", "w1 w2", candidates=["w5", "nope", "w0", "w3", "w5"])
-    everything = dict(WV.substitutes("w0", "w1 w2", topn=None))
-    assert found == sorted(((word, everything[word]) for word in ("w5", "w3")), key=lambda pair: -pair[1])
-    assert WV.substitutes("w0", "w1", candidates=["nope"]) == []
-    assert len(WV.substitutes("w0", "w1", candidates=["w5", "w3"], topn=1)) == 1
-
-
-def test_substitutes_without_inflections():
-    wv = KeyedDensities(2, covariance="spherical")
-    words = ["dog", "dogs", "dogged", "Dog", "cat", "puppy"]
-    wv.add_vectors(words, np.random.default_rng(1).normal(size=(6, 2)), log_variances=np.zeros((6, 1)))
-    shapes = [(6, 2), (2, 2), (2, 2), (2, 2), (2,), (2, 1), (1,)]
-    wv.encoder = Encoder(*(np.ones(shape, dtype=np.float32) for shape in shapes))
-    assert {word for word, _ in wv.substitutes("dog", "cat")} == set(words[1:])
-    assert {word for word, _ in wv.substitutes("dog", "cat", exclude_inflections=True)} == {"cat", "puppy"}
-    # Enough are found even when the best are all inflections.
-    assert len(wv.substitutes("dog", "cat", topn=1, exclude_inflections=True)) == 1
-
-
 def test_threads_may_ask_at_once():
     pairs = [(WORDS[i % 12], [WORDS[(i * j) % 12] for j in range(1, 6)]) for i in range(500)]
     expected = WV.infer_posteriors(pairs)
