@@ -22,11 +22,8 @@ FIGURES = {
 
 
 def train(corpus, centres, epochs, seed, batch_words=None):
-    """Return a model trained by torch in minibatches of at most so many centres, or by the native kernel if None.
-
-    With 0 centres they grow, as they do by default.
-    """
-    options.batch_centres = centres or None
+    """Return a model trained by torch in minibatches of at most so many centres, or by the native kernel if None."""
+    options.batch_centres = centres
     options.batch_words = batch_words
     backend = {"backend": "native"} if centres is None else {"backend": "torch", "device": "cpu"}
     model = BayesianSkipGram(epochs=epochs, workers=1, seed=seed, show_progress=False, **backend)
@@ -46,7 +43,7 @@ def main(corpus, sizes, epochs, seed, batch_words, data=None):
         started = time.perf_counter()
         model = train(corpus, centres, epochs, seed, batch_words)
         taken = time.perf_counter() - started
-        line = f"{'native' if centres is None else f'{centres:,}' if centres else 'growing':8}"
+        line = f"{'native' if centres is None else f'{centres:,}':8}"
         line += "".join(f"{epoch.loss:7.1f}" for epoch in model.loss_history)
         if data:
             results = evaluate_all(model.wv, data, bootstrap=Bootstrap(0))
@@ -61,8 +58,8 @@ if __name__ == "__main__":
         "--centres",
         type=int,
         nargs="+",
-        default=[0, 512, 3200, 6400],
-        help="of a minibatch; 0 lets them grow, which is the default of training",
+        default=[512, 2000, 6400],
+        help="of a minibatch",
     )
     parser.add_argument(
         "--batch-words",

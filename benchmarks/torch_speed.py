@@ -2,7 +2,7 @@
 
 Ways to train the same model on the same text, in minibatches of the same size, a CPU's for this text:
 
-- densvec: gradients in closed form, only used rows updated, in updates that grow as in a whole run;
+- densvec: gradients in closed form, only used rows updated;
 - autograd: the same loss, differentiated by torch, with dense gradients of whole tables and Adam for all, as in the
   paper's own code.
 
@@ -26,9 +26,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from densvec import BayesianSkipGram
 from densvec.training.torch import options
-from densvec.training.torch.pieces import Pieces
 from densvec.training.torch.step import Tables
-from densvec.training.torch.windows import beyond, windows
+from densvec.training.torch.windows import windows
 
 TOKENS, WORDS = 2_000_000, 60_000
 BATCHES = 5
@@ -59,7 +58,7 @@ class Autograd:
         """Train one chunk."""
         for batch in prepared.minibatches:
             around = windows(batch, paired=self.model.objective.pairing == "paired")
-            loss = self.model.descended(self.tables, around, beyond(batch))
+            loss = self.model.losses(self.tables, around).loss
             self.optimiser.zero_grad()
             loss.backward()
             self.optimiser.step()
@@ -93,32 +92,17 @@ def contest(model, chunks):
     autograd = Autograd(ours)
     contenders = {"densvec": lambda prepared: ours.step(prepared, model.alpha), "autograd": autograd.step}
     speeds = {name: [] for name in (*contenders, "prepare")}
-    for number, batch in enumerate(batches(chunks, ours.batch_words)[: BATCHES + 1]):
+    for batch in batches(chunks, ours.batch_words)[: BATCHES + 1]:
         started = time.process_time()
-        prepared = ours.prepare(*batch, progress=max(0.0, (number - 0.5) / BATCHES))
+        prepared = ours.prepare(*batch)
         taken = {"prepare": time.process_time() - started}
         for name, step in contenders.items():
             started = time.process_time()
             step(prepared)
             taken[name] = time.process_time() - started
-        if number:  # the first is for warming up
-            for name, seconds in taken.items():
-                speeds[name].append(sum(chunk.words for chunk in batch) / seconds)
-    return speeds
-
-
-def as_for_a_device(model, chunks):
-    """Return the words/s of preparing and of training the first batch of a device, on one thread of the CPU."""
-    backend = model._make_backend()
-    backend.pieces = Pieces.of(model.wv, "cuda", options)
-    groups = batches(chunks, backend.pieces.words)[:1]
-    words = sum(chunk.words for group in groups for chunk in group)
-    started = time.process_time()
-    prepared = [backend.prepare(*group) for group in groups]
-    between = time.process_time()
-    for batch in prepared:
-        backend.step(batch, model.alpha)
-    return words / (between - started), words / (time.process_time() - between)
+        for name, seconds in taken.items():
+            speeds[name].append(sum(chunk.words for chunk in batch) / seconds)
+    return {name: found[1:] for name, found in speeds.items()}  # the first is for warming up
 
 
 def operators(model, chunks):
@@ -146,14 +130,12 @@ def main(path=None, centres=None, list_operators=False):
         backend = model._make_backend()
         with backend.threads(1):  # several would wait for each other on a busy machine
             speeds = contest(copy.deepcopy(model), chunks)
-            sent, stepped = as_for_a_device(copy.deepcopy(model), chunks)
             calls = operators(copy.deepcopy(model), chunks)
         model.train()
     entry = model.loss_history[0]
     print(
         f"{len(model.wv):,} words, {model.vector_size} dimensions, {model.workers} workers, "
-        f"batches of {backend.batch_words:,} words, minibatches of {backend.pieces.first:,} centres at first and "
-        f"{backend.pieces.most:,} at last"
+        f"batches of {backend.batch_words:,} words, minibatches of {backend.centres:,} centres"
     )
     print(f"training on {entry.words:,} tokens: {entry.words_per_second:,.0f} words/s, all included")
     print(f"on one thread, in words for each second of the CPU, over {BATCHES} batches in turns:")
@@ -163,11 +145,7 @@ def main(path=None, centres=None, list_operators=False):
             f"  {name:16}{statistics.harmonic_mean(speeds[name]):>12,.0f} words/s   densvec is "
             f"{statistics.median(ratios):.1f} times as fast"
         )
-    print(
-        f"  {'prepare':16}{statistics.median(speeds['prepare']):>12,.0f} words/s, for minibatches of the CPU"
-    )
-    print(f"  {'densvec':16}{stepped:>12,.0f} words/s, for the first batch of a device")
-    print(f"  {'prepare':16}{sent:>12,.0f} words/s, the same")
+    print(f"  {'prepare':16}{statistics.median(speeds['prepare']):>12,.0f} words/s")
     kernels = {name: count for name, count in calls.items() if name not in VIEWS}
     views = sum(calls.values()) - sum(kernels.values())
     print(f"{sum(kernels.values()):.0f} operators for a minibatch, besides {views:.0f} views")

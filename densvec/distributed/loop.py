@@ -203,10 +203,6 @@ class RankLoop(Loop):
         """Return the learning rate, which follows the words of all ranks."""
         return self.run.alpha(*self._position())
 
-    def _progress(self, chunk: Chunk) -> float:
-        """Return how much of the run is done, the same on all ranks in the whole epoch."""
-        return self.run.progress(0, 0)
-
     def _count(self, chunks: Sequence[Chunk], result: StepResult, at_rest: StepResult | None) -> None:
         """Count chunks that were trained here."""
         self._own = self._own.plus(chunks, result, at_rest)

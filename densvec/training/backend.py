@@ -58,8 +58,8 @@ class Backend(ABC):
     #: as many. 0 takes each chunk alone.
     batch_words: int = 0
 
-    def prepare(self, *chunks: Chunk, progress: float = 0.0) -> Any:
-        """Return what `step` takes for the chunks that it trains on at once, when so much of the run is done, 0 to 1.
+    def prepare(self, *chunks: Chunk) -> Any:
+        """Return what `step` takes for the chunks that it trains on at once.
 
         Other threads call it ahead of a backend that is not concurrent.
         """

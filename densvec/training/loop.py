@@ -106,7 +106,7 @@ class Loop:
         source = (
             _Unprepared(feed)
             if self.backend.concurrent
-            else _Prepared(feed, self._prepare, self._batch_words)
+            else _Prepared(feed, self.backend.prepare, self._batch_words)
         )
         trained: queue.Queue[bool] = queue.Queue()  # a chunk; False: a worker has ended
         errors: list[BaseException] = []
@@ -214,14 +214,6 @@ class Loop:
     def _open(self, epoch: int, start: int) -> Feed:
         """Open the text of an epoch, leaving out its first chunks."""
         return self._open_feed(epoch, start)
-
-    def _prepare(self, *chunks: Chunk) -> Any:
-        """Prepare chunks for a backend that is not concurrent, which other threads do ahead."""
-        return self.backend.prepare(*chunks, progress=self._progress(chunks[0]))
-
-    def _progress(self, chunk: Chunk) -> float:
-        """Return how much of the run is done before a chunk that is prepared ahead."""
-        return self.run.progress(chunk.words_before, 0)
 
     def _alpha(self, chunk: Chunk) -> float:
         """Return the learning rate of a chunk."""

@@ -15,14 +15,12 @@ from densvec.training.backend import Backend, StepResult
 from densvec.training.profile import profile
 from densvec.training.settings import Objective, Rates
 from densvec.training.tables import bayesian_company, bayesian_state, bayesian_tables
+from densvec.training.torch import Options
+from densvec.training.torch import options as process_options
 from densvec.training.torch.gradients import Step, differentiate
 from densvec.training.torch.minibatch import Minibatch, Minibatches
 from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, Pace, StepRates
-from densvec.training.torch.options import Options
-from densvec.training.torch.options import options as process_options
-from densvec.training.torch.pieces import Pieces
 from densvec.training.torch.step import Model, Tables
-from densvec.training.torch.sums import add_up
 from densvec.training.torch.windows import Beyond, Windows, beyond, windows
 from densvec.types import Array
 
@@ -30,7 +28,18 @@ if TYPE_CHECKING:
     from densvec import tables
     from densvec._corpus import Chunk
 
-__all__ = ["PreparedChunks", "TorchBackend"]
+__all__ = ["PreparedChunks", "TorchBackend", "most_centres", "words_together"]
+
+#: The most centres of an update: words go as far in it as in many small ones only while that is not far.
+CENTRES = 2000
+
+#: Centres of an update on a CPU, if the text is too short for more; and updates in an epoch, at least, of one that is
+#: not: in many fewer, directions are not learnt.
+LEAST_CENTRES, UPDATES = 512, 128
+
+#: How much more text is gathered than an update needs for windows that do not meet: the further apart its centres
+#: are, the less these have to do with each other.
+SPREAD = 2.5
 
 
 @dataclass
@@ -87,8 +96,8 @@ class TorchBackend(Backend):
         self.optimiser = Optimiser(
             self.tables, bayesian_state(self._homes) | (state or {}), bayesian_company(wv)
         )
-        self.pieces: Pieces | None = Pieces.of(wv, self.device.type, options)  # None: everything at once
-        self.batch_words = self.pieces.words
+        self.centres: int | None = most_centres(wv, self.device.type, options)  # None: all at once
+        self.batch_words = options.batch_words or words_together(wv, self.device.type, self.centres)
         self._minibatches = Minibatches(len(wv.vectors))
         self._bfloat16 = options.bfloat16
         self._update = torch.compile(self._descend, dynamic=True) if options.compile else self._descend
@@ -103,9 +112,9 @@ class TorchBackend(Backend):
         finally:
             torch.set_num_threads(before)
 
-    def prepare(self, *chunks: Chunk, progress: float = 0.0) -> PreparedChunks:
+    def prepare(self, *chunks: Chunk) -> PreparedChunks:
         """Send chunks to the device: work for other threads while the device is busy."""
-        batches = self._minibatches.of(chunks, self.pieces.centres(progress) if self.pieces else None)
+        batches = self._minibatches.of(chunks, self.centres)
         return PreparedChunks(chunks, self._to_device(batches), Pace.of(batches, self.tables.means))
 
     def step(self, chunk: Chunk | PreparedChunks, alpha: float, worker: int = 0) -> StepResult:
@@ -130,16 +139,14 @@ class TorchBackend(Backend):
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
         for batch in self._to_device(Minibatches(len(self.tables.means)).of([chunk])):
             step = self._differentiate(*self._windows(batch))
-            one, zero = step.losses.loss.new_tensor([1.0, 0.0])
-            sums = add_up(step, one, one, zero, self.optimiser.company)
             words, texts = step.windows.words.ids, step.windows.texts.ids
             for name, ids, gradient in (
-                ("means", words, sums.means),
-                ("log_variances", words, sums.slopes * step.rows.fisher),
-                ("embeddings", texts, step.gradients.embeddings),
+                ("means", words, step.means),
+                ("log_variances", words, (step.by_contrast + step.by_prior) * step.rows.fisher),
+                ("embeddings", texts, step.embeddings),
             ):
                 np.add.at(dense[name], ids.cpu().numpy(), gradient.cpu().numpy())
-            for name, gradient in zip(Tables._fields[FIRST_WEIGHT:], step.gradients.weights, strict=True):
+            for name, gradient in zip(Tables._fields[FIRST_WEIGHT:], step.weights, strict=True):
                 dense[name] = gradient.cpu().numpy()
             loss, hinge, kl = (float(value) for value in step.losses)
             result = StepResult(loss, hinge, kl, batch.sizes.centres)
@@ -179,7 +186,7 @@ class TorchBackend(Backend):
 
     def _differentiate(self, around: Windows, outside: Beyond | None) -> Step:
         with self._products():
-            return differentiate(self.model, self.tables, around, outside)
+            return differentiate(self.model, self.tables, around, outside, self.optimiser.company)
 
     def _losses(self, batch: Minibatch) -> Tensor:
         around, _ = self._windows(batch)
@@ -228,3 +235,27 @@ class TorchBackend(Backend):
         if self._bfloat16:
             return torch.autocast(self.device.type, dtype=torch.bfloat16)
         return nullcontext()
+
+
+def most_centres(wv: tables.Tables, device: str, options: Options) -> int:
+    """Return how many centres are trained at once, at most; fewer on a CPU, which trains little text as well."""
+    if options.batch_centres or device != "cpu":
+        return options.batch_centres or CENTRES
+    return min(max(round(_words_of_text(wv)[1] / UPDATES), LEAST_CENTRES), CENTRES)
+
+
+def words_together(wv: tables.Tables, device: str, centres: int) -> int:
+    """Return how many words of text fill a batch of updates; 0 takes each chunk alone."""
+    if device == "cpu" and centres <= LEAST_CENTRES:
+        return 0
+    assert wv.encoder is not None
+    raw, kept = _words_of_text(wv)
+    return round(SPREAD * (2 * wv.encoder.reading.window + 2) * centres * (raw / kept if kept else 1))
+
+
+def _words_of_text(wv: tables.Tables) -> tuple[float, float]:
+    """Return how many words the text has, and how many of them are kept on average; 0 where they were not counted."""
+    if "count" not in wv.expandos:
+        return 0, 0
+    counts = np.asarray(wv.expandos["count"], dtype=np.float64)
+    return float(counts.sum()), float((counts * wv.expandos.get("keep", 1.0)).sum())

@@ -23,11 +23,9 @@ from densvec.training.settings import (
 from densvec.training.torch.gradients import Step
 from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.step import Tables
-from densvec.training.torch.sums import Sums, add_up
-from densvec.training.torch.words import is_known, squared_lengths
 from densvec.types import Array
 
-__all__ = ["Optimiser", "StepRates"]
+__all__ = ["FIRST_WEIGHT", "Optimiser", "Pace", "StepRates"]
 
 #: Centres between two steps of the encoder in the native kernel. A step on more than that stands for several.
 TILE = 256
@@ -37,7 +35,7 @@ FIRST_WEIGHT = Tables._fields.index("context_layer")
 
 
 class StepRates(NamedTuple):
-    """The learning rates of a step, as numbers on the device: they change from step to step, what computes does not."""
+    """The learning rates of a step, as tensors: they change from step to step, while the graph stays the same."""
 
     mean: Tensor
     log_variance: Tensor
@@ -57,7 +55,7 @@ class StepRates(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How large a minibatch is, as numbers on the device: these differ, too, and what computes does not."""
+    """How large a minibatch is, as tensors, for the same reason."""
 
     centres: Tensor
     tiles: Tensor  # how many steps of the native kernel's encoder it stands for
@@ -89,11 +87,10 @@ class _Change(NamedTuple):
 
     def make(self, finite: Tensor) -> None:
         """Write it, unless the step is not finite; on a device that is only known there."""
-        known = is_known(finite)
         if self.rows is None:
-            self.table.copy_(self.after if known else torch.where(finite, self.after, self.table))
+            self.table.copy_(torch.where(finite, self.after, self.table))
         else:
-            self.table.index_add_(0, self.rows, self.after if known else torch.where(finite, self.after, 0))
+            self.table.index_add_(0, self.rows, torch.where(finite, self.after, 0))
 
 
 class Optimiser:
@@ -107,18 +104,10 @@ class Optimiser:
         self.squares = self._state["embedding_squares"]
         self.typical = self._state["typical_word"]
         self.steps = self._state["adam_steps"]
-        self.first, self.second = self._in_a_row("adam_first"), self._in_a_row("adam_second")
-
-    def _in_a_row(self, prefix: str) -> Tensor:
-        """Lay the moments of all weights side by side, for one update of all; those by name are parts of it."""
-        names = [f"{prefix}.{name}" for name in Tables._fields[FIRST_WEIGHT:]]
-        flat = torch.cat([self._state[name].flatten() for name in names])
-        start = 0
-        for name in names:
-            shape = self._state[name].shape
-            self._state[name] = flat[start : start + math.prod(shape)].view(shape)
-            start += math.prod(shape)
-        return flat
+        self._moments = {
+            name: (self._state[f"adam_first.{name}"], self._state[f"adam_second.{name}"])
+            for name in Tables._fields[FIRST_WEIGHT:]
+        }
 
     def state(self) -> dict[str, Tensor]:
         """Return the accumulators by name, live."""
@@ -127,65 +116,48 @@ class Optimiser:
     @torch.no_grad()
     def update(self, step: Step, pace: Pace, rates: StepRates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
-        sums = add_up(step, rates.log_variance, rates.contrast, rates.coverage, self.company)
-        weights, moments = self._adam(step.gradients.weights, pace, rates.encoder)
         changes = [
-            *self._densities(step, sums, pace.centres, rates),
+            *self._densities(step, pace.centres, rates),
             *self._embeddings(step, pace, rates.embedding),
-            *moments,
+            *self._adam(step.weights, pace, rates.encoder),
         ]
-        finite = self._is_finite(step, weights, changes)
-        if is_known(finite) and not finite:
-            return finite
+        sizes = [torch.linalg.vector_norm(change.after) for change in changes]
+        finite = torch.stack([*sizes, step.losses.loss]).sum().isfinite()
         for change in changes:
             change.make(finite)
-        self._write_weights(weights, finite)
         self.steps.add_((finite * pace.tiles).long())
         return finite
 
-    def _is_finite(self, step: Step, weights: Tensor, changes: list[_Change]) -> Tensor:
-        """Return whether all changes are finite.
-
-        Means and embeddings, which are many, have squares elsewhere that overflow long before they do: in the
-        stretches of densities, and in what is added to the embeddings' mean squares.
-        """
-        many = {id(self.tables.means), id(self.tables.embeddings)}
-        parts = [weights, *(change.after for change in changes if id(change.table) not in many)]
-        sizes_of = [torch.linalg.vector_norm(part) for part in parts]
-        return torch.stack([*sizes_of, step.contrast.stretch.sum(), step.losses.loss]).sum().isfinite()
-
-    def _densities(self, step: Step, sums: Sums, centres: Tensor, rates: StepRates) -> list[_Change]:
+    def _densities(self, step: Step, centres: Tensor, rates: StepRates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
 
         Means: SGD, as if the posteriors drew one after the other: each would take a mean some share of the way to it,
         and all of them take it 1 - exp(-sum of shares), never beyond.
         Log-variances: a natural step, held back likewise, for the curvature in these coordinates is Σ|share|.
         """
-        rows, ids = step.rows, step.windows.words.ids
-        curvature = sums.strength * (-rows.log_variances).exp() + sums.steepness
-        means = sums.means.mul_(-rates.mean * _held_back(rates.mean * curvature))
+        ids, before = step.windows.words.ids, step.rows.log_variances
+        curvature = step.strength * (-before).exp() + step.steepness
+        means = -rates.mean * _held_back(rates.mean * curvature) * step.means
 
-        stretch, log_variance = self.typical.unbind()
-        pull = (sums.met - sums.company) * stretch + sums.met * SHRINKAGE * (
-            rows.log_variances - log_variance
+        typical_stretch, typical_log_variance = self.typical.unbind()
+        covered = (step.met - step.company) * typical_stretch - step.stretch
+        covered = covered + step.met * SHRINKAGE * (before - typical_log_variance)
+        slopes = (
+            rates.contrast * step.by_contrast + rates.log_variance * step.by_prior + rates.coverage * covered
         )
         damping = (
-            torch.maximum(rates.log_variance, rates.contrast) * sums.strength + rates.coverage * sums.met
+            torch.maximum(rates.log_variance, rates.contrast) * step.strength + rates.coverage * step.met
         )
-        moved = (sums.slopes + rates.coverage * pull) * _held_back(damping)
-        moved = moved.clamp(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
-        log_variances = (rows.log_variances - moved).clamp(*PRIOR_LOG_VARIANCE_BOUNDS)
+        moved = (slopes * _held_back(damping)).clamp(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
+        log_variances = (before - moved).clamp(*PRIOR_LOG_VARIANCE_BOUNDS)
 
-        mask, width = step.windows.mask, rows.log_variances.shape[1]
-        stretched = (step.contrast.stretch[:, : mask.shape[1]] * mask).sum() / rows.fisher
-        means_of_all = torch.stack((stretched, (sums.met * rows.log_variances).sum())) / (
-            width * sums.met.sum()
-        )
-        means_of_all = torch.where(means_of_all.isfinite(), means_of_all, self.typical)
-        typical = self.typical.lerp(means_of_all, centres / (centres + TYPICAL_MEMORY))
+        uses = before.shape[1] * step.met.sum()
+        averages = torch.stack((step.stretch.sum(), (step.met * before).sum())) / uses
+        averages = torch.where(averages.isfinite(), averages, self.typical)
+        typical = self.typical.lerp(averages, centres / (centres + TYPICAL_MEMORY))
         return [
             _Change(self.tables.means, means, ids),
-            _Change(self.tables.log_variances, log_variances - rows.log_variances, ids),
+            _Change(self.tables.log_variances, log_variances - before, ids),
             _Change(self.typical, typical),
         ]
 
@@ -195,16 +167,18 @@ class Optimiser:
         There a tile has all windows that an occurrence of a word is in, and squares the sum of their gradients. Here
         they are in as many minibatches; while one for several tiles has several occurrences, in some of the tiles.
         """
-        ids, gradient = step.windows.texts.ids, step.gradients.embeddings
-        uses = step.windows.texts.counts().clamp(min=1)
-        mean_square = squared_lengths(gradient) / gradient.shape[1]
+        texts, gradient = step.windows.texts, step.embeddings
+        uses = texts.sums(torch.ones_like(texts.numbers, dtype=gradient.dtype)[:, :, None]).clamp(min=1)
+        mean_square = gradient.square().mean(1, keepdim=True)
         square = mean_square * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
-        squares = self.squares.index_select(0, ids) + square
-        moved = gradient.mul_(-rate * (squares + ADAGRAD_EPSILON).rsqrt()[:, None])
-        return [_Change(self.squares, square, ids), _Change(self.tables.embeddings, moved, ids)]
+        moved = -rate * gradient * (self.squares[texts.ids][:, None] + square + ADAGRAD_EPSILON).rsqrt()
+        return [
+            _Change(self.squares, square[:, 0], texts.ids),
+            _Change(self.tables.embeddings, moved, texts.ids),
+        ]
 
-    def _adam(self, gradients: list[Tensor], pace: Pace, rate: Tensor) -> tuple[Tensor, list[_Change]]:
-        """Adam on the mean gradient per centre: the weights afterwards, and the changes of the moments.
+    def _adam(self, gradients: list[Tensor], pace: Pace, rate: Tensor) -> list[_Change]:
+        """Adam on the mean gradient per centre.
 
         A step for several tiles forgets as much as theirs, and goes as far as they would in random directions.
         """
@@ -212,21 +186,17 @@ class Optimiser:
         newest, newest_second = (-(pace.tiles * math.log(beta)).expm1() for beta in ADAM_BETAS)
         steps = self.steps + pace.tiles
         so_far, so_far_second = (-(steps * math.log(beta)).expm1() for beta in ADAM_BETAS)
-        gradient = torch.cat([part.flatten() for part in gradients]).to(self.first.dtype) / pace.centres
-        first = self.first.lerp(gradient, newest)
-        second = self.second.lerp(gradient.square(), newest_second)
-        before = torch.cat([weight.flatten() for weight in self.tables[FIRST_WEIGHT:]])
-        scale = (second / so_far_second).sqrt() + ADAM_EPSILON
-        weights = before - rate * pace.tiles.sqrt() / so_far * first / scale
-        return weights, [_Change(self.first, first), _Change(self.second, second)]
-
-    def _write_weights(self, weights: Tensor, finite: Tensor) -> None:
-        """Write the encoder's weights, which lie side by side."""
-        start = 0
-        for table in self.tables[FIRST_WEIGHT:]:
-            part = weights[start : start + table.numel()].view(table.shape)
-            _Change(table, part).make(finite)
-            start += table.numel()
+        changes = []
+        for name, weight, summed in zip(
+            Tables._fields[FIRST_WEIGHT:], self.tables[FIRST_WEIGHT:], gradients, strict=True
+        ):
+            moments, gradient = self._moments[name], summed.to(weight.dtype) / pace.centres
+            first = moments[0].lerp(gradient, newest)
+            second = moments[1].lerp(gradient.square(), newest_second)
+            scale = (second / so_far_second).sqrt() + ADAM_EPSILON
+            after = weight - rate * pace.tiles.sqrt() / so_far * first / scale
+            changes += [_Change(moments[0], first), _Change(moments[1], second), _Change(weight, after)]
+        return changes
 
 
 def _held_back(shares: Tensor) -> Tensor:

@@ -15,11 +15,9 @@ from torch import Tensor
 from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.reading import MOST_NARROWING, Reading
 from densvec.training.settings import Objective
-from densvec.training.torch.contrast import Contrast, contrast
 from densvec.training.torch.windows import Beyond, Windows
-from densvec.training.torch.words import squared_lengths
 
-__all__ = ["Losses", "Model", "Posteriors", "Rows", "Scores", "Tables"]
+__all__ = ["Contrast", "Losses", "Model", "Posteriors", "Rows", "Scores", "Tables", "squares"]
 
 
 class Tables(NamedTuple):
@@ -44,22 +42,14 @@ class Rows(NamedTuple):
     prior_means: Tensor  # (n, D)
     prior_log_variances: Tensor  # (n, 1|D)
     embeddings: Tensor  # (words that are read, E)
-    centre_embeddings: Tensor  # (words of the centres, E)
 
     @classmethod
     def of(cls, tables: Tables, windows: Windows) -> Rows:
         """Look them up."""
-        means, log_variances = (table.index_select(0, windows.words.ids) for table in tables[:2])
+        means, log_variances = (table[windows.words.ids] for table in tables[:2])
         priors = windows.words.numbers[:, -1]
-        embeddings = tables.embeddings.index_select(0, windows.texts.ids)
-        return cls(
-            means,
-            log_variances,
-            means.index_select(0, priors),
-            log_variances.index_select(0, priors),
-            embeddings,
-            embeddings.index_select(0, windows.texts.in_last_uses(windows.centres)),
-        )
+        embeddings = tables.embeddings[windows.texts.ids]
+        return cls(means, log_variances, means[priors], log_variances[priors], embeddings)
 
     @property
     def fisher(self) -> float:
@@ -74,12 +64,25 @@ class Posteriors(NamedTuple):
     shift: Tensor  # (n, D) of the mean from the prior's
     log_variance: Tensor  # (n, 1|D)
     active: Tensor  # (n, S, H) hidden units of each context word
-    weights: Tensor  # (n, S) of the context words in the sum
+    weights: Tensor  # (n, S, 1) of the context words in the sum
     scale: Tensor  # (n, 1) of that sum
     hidden: Tensor  # (n, H)
     free: Tensor | None  # (n, 1|D) where the log-variance is within its bounds; None for a narrowing encoder
     told: Tensor | None  # (n, 1|D) what the context says to a narrowing encoder
     gain: Tensor | None  # (n, 1|D) by which that raises the prior's precision, less 1
+
+
+class Contrast(NamedTuple):
+    """The divergences of n posteriors from their C targets, and the terms that they are made of.
+
+    The stretch of a target is the posterior's second moment about it in units of its variance,
+    (v_q + (μ_q - μ_p)²) / v_p: the mean over dimensions if one variance stands for all.
+    """
+
+    kl: Tensor  # (n, C)
+    stretch: Tensor  # (n, C, 1|D)
+    precision: Tensor  # (n, C, 1|D)
+    shifts: Tensor  # (n, C, D) from the target's mean to the posterior's
 
 
 class Losses(NamedTuple):
@@ -114,32 +117,14 @@ class Model:
         posteriors = self.posteriors(tables, windows, rows)
         return self.compare(windows, self.contrast(windows, rows, posteriors).kl)[0]
 
-    def descended(self, tables: Tables, windows: Windows, beyond: Beyond | None) -> Tensor:
-        """Return the number whose derivatives training descends."""
-        rows = Rows.of(tables, windows)
-        posteriors = self.posteriors(tables, windows, rows)
-        loss = self.compare(windows, self.contrast(windows, rows, posteriors).kl)[0].loss
-        if posteriors.gain is None or beyond is None:
-            return loss
-        score = self.score(self.scores(tables, rows, beyond, posteriors.mean), posteriors.gain)
-        # A narrowing posterior's variance goes with its prior's, so KL[q‖w] moves the prior's by the shift alone.
-        log_prior = rows.prior_log_variances
-        slope = rows.fisher * ((posteriors.log_variance - log_prior).exp() - 1).detach()
-        along = torch.where(windows.trained[:, None], slope * log_prior, 0).sum()
-        return loss + score + self.objective.kl_weight * along
-
     def posteriors(self, tables: Tables, windows: Windows, rows: Rows) -> Posteriors:
         """Infer the posterior of each centre."""
-        inputs, read = rows.embeddings, windows.texts.numbers[:, :-1]
+        inputs, read = rows.embeddings, windows.texts.numbers
         # The layer is linear before the relu: words are projected once each, and pairs are added up.
-        from_context = inputs @ tables.context_layer
-        from_centre = (rows.centre_embeddings @ tables.centre_layer).index_select(
-            0, windows.centres.numbers[:, 0]
-        )
-        active = from_context.index_select(0, read.flatten()).view(*read.shape, -1)
-        active = active.add_(from_centre[:, None]).relu_()  # in place: it is large
+        from_context, from_centre = inputs @ tables.context_layer, inputs @ tables.centre_layer
+        active = (from_context[read[:, :-1]] + from_centre[read[:, -1:]]).relu()
         weights, scale = self._reading_weights(windows, inputs.dtype)
-        hidden = (weights[:, None] @ active)[:, 0].to(inputs.dtype)
+        hidden = (weights * active).sum(1).to(inputs.dtype)
         found = (hidden @ tables.mean_head).to(inputs.dtype) + tables.mean_bias
         if self.residual:
             mean, shift = found + rows.prior_means, found
@@ -165,16 +150,20 @@ class Model:
         reading = self.reading
         weights = 1 + reading.nearness * (1 - 2 * windows.distances.to(dtype) / (reading.window + 1))
         weights = weights * windows.mask
-        if reading.saturation == math.inf:
-            return weights, weights.new_ones(1, 1)
-        totals = weights.sum(1, keepdim=True)
-        scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
-        return weights * scale, scale
+        scale = weights.new_ones(len(weights), 1)
+        if reading.saturation != math.inf:
+            totals = weights.sum(1, keepdim=True)
+            scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
+        return (weights * scale)[:, :, None], scale
 
     def contrast(self, windows: Windows, rows: Rows, posteriors: Posteriors) -> Contrast:
         """Compare each posterior with its targets."""
-        q = posteriors.mean, posteriors.log_variance
-        return contrast(windows.words, *q, rows.means, rows.log_variances)
+        numbers, of_q = windows.words.numbers, posteriors.log_variance[:, None]
+        shifts, log_variances = posteriors.mean[:, None] - rows.means[numbers], rows.log_variances[numbers]
+        precision = (-log_variances).exp()
+        stretch = (of_q.exp() + squares(shifts, precision.shape[2])) * precision
+        kl = rows.fisher * (stretch - 1 + log_variances - of_q).sum(2)
+        return Contrast(kl, stretch, precision, shifts)
 
     def compare(self, windows: Windows, kl: Tensor) -> tuple[Losses, Tensor, Tensor]:
         """Return the loss and its two parts, by how much contrasts violate the margin, (n, S, K), and their weights."""
@@ -183,10 +172,10 @@ class Model:
             negatives = negatives.reshape(*positives.shape, -1)
         else:
             negatives = negatives[:, None]
-        violations = ((positives + self.objective.margin)[:, :, None] - negatives).relu_()
+        violations = ((positives + self.objective.margin)[:, :, None] - negatives).relu()
         weights = self._pair_weights(windows, kl.dtype)
         hinge = (violations.sum(2) * weights).sum()
-        kl_sum = torch.where(windows.trained, priors[:, 0], 0).sum()
+        kl_sum = (priors * windows.trained).sum()
         return Losses(hinge + self.objective.kl_weight * kl_sum, hinge, kl_sum), violations, weights
 
     def _pair_weights(self, windows: Windows, dtype: torch.dtype) -> Tensor:
@@ -197,26 +186,27 @@ class Model:
 
     def scores(self, tables: Tables, rows: Rows, beyond: Beyond, mean: Tensor) -> Scores:
         """Return how the words beyond the windows lie to the posteriors and to the priors."""
-        there = (
-            tables.means.index_select(0, beyond.ids.flatten())
-            .view(*beyond.ids.shape, tables.means.shape[1])
-            .detach()
-        )
-        spherical = rows.log_variances.shape[1] == 1
+        there, width = tables.means[beyond.ids].detach(), rows.log_variances.shape[1]
 
         def apart(means: Tensor) -> Tensor:
-            shifts = there - means.detach().index_select(0, beyond.rows)[:, None]
-            if spherical:
-                return (squared_lengths(shifts) * beyond.exist).sum(1, keepdim=True) / means.shape[1]
-            return (shifts.square() * beyond.exist[:, :, None]).sum(1)
+            shifts = there - means.detach()[beyond.rows][:, None]
+            return (squares(shifts, width) * beyond.exist[:, :, None]).sum(1)
 
         of_prior, of_posterior = apart(rows.prior_means), apart(mean)
-        total = of_prior if spherical else of_prior.mean(1, keepdim=True)
+        total = of_prior.mean(1, keepdim=True)
         known = total > 0
         return Scores(of_posterior, of_prior, torch.where(known, total, 1), known, beyond.rows)
 
     def score(self, scores: Scores, gain: Tensor) -> Tensor:
         """Return what a narrowing encoder's variances learn from; it is not part of the reported loss."""
-        gain = gain.index_select(0, scores.rows)
+        gain = gain[scores.rows]
         parts = (scores.of_posterior * (1 + gain) - scores.of_prior * gain.log1p()) / scores.total
         return torch.where(scores.known, parts, 0).sum()
+
+
+def squares(shifts: Tensor, width: int) -> Tensor:
+    """Return the squares of shifts by dimension, or their means over dimensions if one variance stands for all."""
+    if width > 1:
+        return shifts.square()
+    lengths: Tensor = torch.linalg.vector_norm(shifts, dim=-1, keepdim=True)
+    return lengths.square() / shifts.shape[-1]

@@ -5,12 +5,38 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from densvec.training.torch.minibatch import Minibatch
-from densvec.training.torch.words import Words, distinct
 
-__all__ = ["Beyond", "Windows", "beyond", "windows"]
+__all__ = ["Beyond", "Windows", "Words", "beyond", "windows"]
+
+
+class Words(NamedTuple):
+    """The distinct words among many uses of words."""
+
+    ids: Tensor  # (U,) ascending; behind them there may be zeros, which no use has
+    numbers: Tensor  # (n, C) the word of each use, of 0 … U - 1
+
+    @classmethod
+    def of(cls, uses: Tensor, count: int) -> Words:
+        """Return the words of (n, C) ids, of which at most `count` are distinct: no device is asked how many."""
+        ids, order = uses.flatten().sort()
+        number = F.pad((ids[1:] != ids[:-1]).cumsum(0), (1, 0))
+        distinct = ids.new_zeros(count).scatter_(0, number, ids)
+        return cls(distinct.long(), torch.empty_like(order).scatter_(0, order, number).view(uses.shape))
+
+    def sums(self, of_uses: Tensor) -> Tensor:
+        """Sum by words what belongs to all uses of each row, or to the first of them: (n, c, width) to (U, width)."""
+        return self._sums(of_uses.flatten(0, 1), self.numbers[:, : of_uses.shape[1]].flatten())
+
+    def sums_of_last(self, of_rows: Tensor) -> Tensor:
+        """Sum by words what belongs to the last use of each row, which is the centre: (n, width) to (U, width)."""
+        return self._sums(of_rows, self.numbers[:, -1])
+
+    def _sums(self, values: Tensor, numbers: Tensor) -> Tensor:
+        return values.new_zeros(len(self.ids), values.shape[1]).index_add_(0, numbers, values)
 
 
 class Windows(NamedTuple):
@@ -21,13 +47,12 @@ class Windows(NamedTuple):
     centre itself, its prior.
     """
 
-    centres: Words  # the distinct words of the n centres
-    texts: Words  # those of the (n, S + 1) that they read
+    texts: Words  # the distinct words of the (n, S + 1) that the centres read
     words: Words  # those of their (n, C) targets
     mask: Tensor  # (n, S) whether there is a context word
     distances: Tensor  # (S,) how far the places are from the centre
     radii: Tensor  # (n,)
-    trained: Tensor  # (n,) whether a centre has context
+    trained: Tensor  # (n, 1) whether a centre has context
     negative: int  # K
 
 
@@ -53,13 +78,12 @@ def windows(batch: Minibatch, *, paired: bool) -> Windows:
     contexts = torch.where(mask, tokens[places.clamp(0, len(tokens) - 1)], centres)
     negatives = _of_pairs(batch, mask) if paired else batch.negatives[part]
     return Windows(
-        distinct(centres, min(len(here), sizes.texts)),
-        distinct(torch.cat((contexts, centres), 1), sizes.texts),
-        distinct(torch.cat((contexts, negatives, centres), 1), sizes.words),
+        Words.of(torch.cat((contexts, centres), 1), sizes.texts),
+        Words.of(torch.cat((contexts, negatives, centres), 1), sizes.words),
         mask,
         offsets.abs(),
         radii,
-        (radii > 0) & (stop - start > 1)[:, 0],
+        (radii[:, None] > 0) & (stop - start > 1),
         batch.negatives.shape[1],
     )
 

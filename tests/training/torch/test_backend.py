@@ -12,7 +12,7 @@ from tests.training.cases import SENTENCES, BackendCases, arrays_of, make_chunk,
 class TestTorchBackend(BackendCases):
     def backend(self, wv, objective=None, rates=None, state=None):
         backend = TorchBackend(wv, objective or Objective(), rates or Rates(), state, device="cpu")
-        backend.pieces = None  # a chunk at once, as one tile of the native kernel is
+        backend.centres = None  # a chunk at once, as one tile of the native kernel is
         return backend
 
 

@@ -18,7 +18,7 @@ def test_small_steps_follow_the_gradients(covariance, residual):
     wv = make_wv(10, 4, embedding=3, hidden=5, covariance=covariance, residual=residual)
     before = {name: array.copy() for name, array in arrays_of(wv).items()}
     backend = TorchBackend(wv, Objective(), rates, device="cpu")
-    backend.pieces = None  # all at once
+    backend.centres = None  # all at once
     chunk = make_chunk(SENTENCES)
     result, gradients = backend.gradients(chunk)
     backend.step(chunk, alpha)
