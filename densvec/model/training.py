@@ -263,6 +263,8 @@ class Training(ModelState):
                     tally = loop.epoch(on_chunk)
                     with self._standstill():
                         loss = run.complete_epoch()
+                        now = time.perf_counter()  # what callbacks save says how long it has taken so far
+                        self.total_train_time, started = self.total_train_time + now - started, now
                         if several and last_good.due():  # only here do all ranks have the same position
                             last_good.take(self._arrays())
                     progress.epoch(loss, tally)

@@ -120,7 +120,7 @@ static int tokenise_raw(RawState *s, const uint8_t **p, const uint8_t *end, uint
     int page = -1;
     while (q < end) {
         uint32_t c = *q;
-        int length = 1, kind;
+        int length = 1, bad = 0, kind;
         uint32_t lowered;
         const RawPage *known;
         if (c >= 0x80) {
@@ -129,7 +129,7 @@ static int tokenise_raw(RawState *s, const uint8_t **p, const uint8_t *end, uint
             if (length <= 0) {
                 length = length ? -length : (int)(end - q);
                 c = 0xFFFD;
-                ++*invalid;
+                bad = 1;
             } else if (length == 2) {
                 c = (c & 31) << 6 | (q[1] & 63);
             } else if (length == 3) {
@@ -141,10 +141,10 @@ static int tokenise_raw(RawState *s, const uint8_t **p, const uint8_t *end, uint
         known = s->pages[c >> 8];
         if (!known) {
             page = (int)(c >> 8);
-            if (c == 0xFFFD) --*invalid; /* it will be read again */
             break;
         }
         q += length;
+        *invalid += bad;
         if (c == 0xAD) continue; /* a soft hyphen counts as nothing */
         kind = known->kind[c & 255];
         lowered = s->lower ? known->lower[c & 255] : c;

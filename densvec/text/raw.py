@@ -110,7 +110,10 @@ class RawText(TextCorpus):
         self._sources = [source_opener(each, open_binary) for each in files]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.source!r})"
+        source = self.source
+        if isinstance(source, list) and len(source) > 1:
+            return f"{type(self).__name__}([{source[0]!r} and {len(source) - 1:,} more])"
+        return f"{type(self).__name__}({source!r})"
 
     @classmethod
     def like(cls, source: Any, reading: TextReading) -> RawText:

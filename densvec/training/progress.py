@@ -61,10 +61,8 @@ class Progress:
         if self._silent:
             return
         if self._bar is not None:
-            loss, hinge, kl = tally.per_centre()
-            self._bar.set_postfix(
-                {"loss": f"{loss:.3f}", "hinge": f"{hinge:.3f}", "kl": f"{kl:.3f}"}, refresh=False
-            )
+            loss, _, _ = tally.per_centre()
+            self._bar.set_postfix_str(f"error per word {loss:.2f}, to fall", refresh=False)
             done = run.epoch * run.total_words + tally.words if run.total_words else self._bar.n + tally.words
             self._bar.update(max(0, done - self._bar.n))
         if time.monotonic() >= self._due:

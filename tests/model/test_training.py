@@ -200,3 +200,13 @@ def test_several_workers_learn_about_the_same():
     assert four.words == one.words
     # Of all chunks, not of the few that were measured at rest: four workers take those in another state.
     assert four.running_loss == pytest.approx(one.running_loss, rel=0.05)
+
+
+def test_a_checkpoint_says_how_long_training_has_taken(tmp_path):
+    from densvec.callbacks import Checkpoint
+
+    path = tmp_path / "model.dv"
+    BayesianSkipGram(
+        toy_language(500), vector_size=4, epochs=2, workers=1, callbacks=[Checkpoint(path, every_epochs=1)]
+    )
+    assert BayesianSkipGram.load(path).total_train_time > 0

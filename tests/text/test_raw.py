@@ -149,6 +149,12 @@ class TestRawText:
         with pytest.raises(UnicodeDecodeError):
             list(RawText(io.BytesIO(b"caf\xe9"), errors="strict"))
 
+    def test_a_replacement_character_is_no_fault(self, caplog):
+        text = "the \ufffd sign"
+        with caplog.at_level(logging.WARNING):
+            assert list(RawText(io.BytesIO(text.encode()))) == [["the", "sign"]]
+        assert not caplog.records
+
     def test_functions_and_expressions(self):
         assert sentences("A-b C\nD", tokenize=r"regex:[a-z]") == [["a", "b", "c"], ["d"]]
         assert sentences("A-b C\nD", tokenize=lambda line: line.split("-"), lower=False) == [
