@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import textwrap
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from random import Random
 from typing import TypeVar
 
-from densvec.files.streams import open_for_writing
+from densvec.files.streams import local_path, open_for_writing
 from densvec.text.concordance import Occurrence
 from densvec.types import PathLike
 
-__all__ = ["AnnotatedOccurrence", "ToyLanguage", "toy_language"]
+__all__ = ["AnnotatedOccurrence", "ToyLanguage", "toy_books", "toy_language"]
 
 T = TypeVar("T")
 
@@ -337,3 +340,64 @@ def toy_language(n_sentences: int = 20_000, seed: int = 1) -> ToyLanguage:
     if n_sentences < 0:
         raise ValueError(f"n_sentences must not be negative, got {n_sentences}")
     return ToyLanguage(n_sentences, seed)
+
+
+def toy_books(
+    folder: PathLike,
+    books: int = 5,
+    sentences: int = 2000,
+    seed: int = 1,
+    *,
+    changed: Mapping[str, str] | None = None,
+) -> None:
+    """Write books in the toy language, as people have them: with capitals, full stops, chapters and wrapped lines.
+
+    Parameters
+    ----------
+    folder : path
+        Where to write them; created if necessary.
+    books, sentences : int
+        How many books, and how many sentences in each.
+    seed : int
+        Another seed gives other sentences.
+    changed : mapping of str to str, optional
+        Things that go by another name, so that this name has a meaning that it did not have before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> toy_books(folder, books=2, sentences=20)
+    >>> print((folder / "book 1.txt").read_text()[:76])
+    Book 1
+    <BLANKLINE>
+    Chapter 1
+    <BLANKLINE>
+    The deep instrument grooves the rhythm and the band. The
+    """
+    os.makedirs(local_path(folder), exist_ok=True)
+    corpus = ToyLanguage(books * sentences, seed).annotated()
+    for number in range(1, books + 1):
+        parts = [f"Book {number}"]
+        for i, one in enumerate(itertools.islice(corpus, sentences)):
+            if i % 200 == 0:
+                parts += [f"Chapter {1 + i // 200}"]
+            if i % 10 == 0:
+                parts.append("")
+            tokens = list(one.tokens)
+            tokens[one.position] = (changed or {}).get(one.word, one.word)
+            text = " ".join(tokens)
+            parts[-1] += f"{text[0].upper()}{text[1:]}. "
+        path = os.path.join(local_path(folder), f"book {number}.txt")
+        with open_for_writing(path) as file:
+            file.write("\n\n".join(textwrap.fill(part, 70) for part in parts).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    import sys
+
+    periods: dict[str, dict[str, str]] = {"early": {}, "late": {"owl": "violin", "violin": "owl"}}
+    for period, renamed in periods.items():
+        toy_books(os.path.join(sys.argv[1], period), seed=len(period), changed=renamed)
+        sys.stdout.write(f"{os.path.join(sys.argv[1], period)}: 5 books\n")

@@ -19,6 +19,7 @@ import io
 import logging
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,8 @@ def _run_python(page: str, block: Block, names: dict[str, Any]) -> str:
 def _run_console(page: str, block: Block, outcome: Outcome) -> None:
     for start, command, promised in _commands(block):
         program = command.split()[0]
+        if command.startswith("python -m densvec."):
+            command, program = command.replace("python", shlex.quote(sys.executable), 1), "densvec"
         if program in NOT_RUN:
             continue
         if program not in RUN:

@@ -20,3 +20,14 @@ def test_nothing_else_is_on_the_map():
         path.name for folder in (PACKAGE, ROOT / "examples", ROOT / "tests") for path in folder.rglob("*.py")
     }
     assert sorted(named - found) == []
+
+
+def test_the_licence_of_the_english_model_is_in_the_metadata():
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'license = "MIT AND CC-BY-SA-4.0"' in settings
+    assert '"densvec/pretrained/LICENSE"' in settings
+    for path in ("densvec/pretrained/LICENSE", "README.md", "docs/english.md"):
+        assert (
+            "CC BY-SA" in (ROOT / path).read_text(encoding="utf-8")
+            or "ShareAlike" in (ROOT / path).read_text()
+        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from densvec import answers
 from densvec.answers import METRICS, Document
-from densvec.answers.messages import known_and_unknown, say, spelt
+from densvec.answers.messages import UsageError, known_and_unknown, say, spelt
 from densvec.cli.commands import (
     MODEL,
     TABLE,
@@ -139,6 +139,11 @@ def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Docu
         posterior = wv.infer(tokens, word=word, position=position)
         unknown = dict.fromkeys(token for token in tokens if token not in wv.key_to_index)
         _report_unknown(list(unknown), tokens, args)
+        if not args.any_word and not index.count(word):
+            raise UsageError(
+                f"{args.index} has no occurrences of {word}: `densvec index` leaves the most frequent words out unless "
+                f"they are named, as in --words {word}"
+            )
         return answers.where(index, posterior, None if args.any_word else word, args.topn, args.metric)
 
     return answer
