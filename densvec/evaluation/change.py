@@ -64,14 +64,7 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[ChangedWord]]:
 
     def compare(words: Sequence[ChangedWord]) -> list[float | None]:
         return [
-            wv.compare(
-                each.word,
-                [use.tokens for use in each.earlier],
-                [use.tokens for use in each.later],
-                permutations=1,
-            ).shift
-            if each.word in wv
-            else None
+            wv.compare(each.word, each.earlier, each.later, permutations=1).shift if each.word in wv else None
             for each in words
         ]
 

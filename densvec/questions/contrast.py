@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import text_reading_of
 from densvec.questions.senses import density_of_all, telling_words
-from densvec.text.concordance import occurrences
+from densvec.text.concordance import Occurrence, given_occurrences, sample_occurrences
 from densvec.types import Corpus, Floats, Found, Integers
 
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ def permutation_test(first: Floats, second: Floats, permutations: int, seed: int
 def compare(
     wv: KeyedDensities,
     word: str,
-    corpus_a: Corpus,
-    corpus_b: Corpus,
+    corpus_a: Corpus | Sequence[Occurrence | tuple[Sequence[str], int]],
+    corpus_b: Corpus | Sequence[Occurrence | tuple[Sequence[str], int]],
     max_occurrences: int = 1000,
     *,
+    forms: Sequence[str] = (),
     permutations: int = 999,
     topn: int = 8,
     seed: int = 0,
@@ -92,10 +94,12 @@ def compare(
     ----------
     word : str
         A known word.
-    corpus_a, corpus_b : path, list of paths, or iterable of token lists
-        The two corpora.
+    corpus_a, corpus_b : path, list of paths, iterable of token lists, or list of (tokens, position)
+        The two corpora, or the word's occurrences in each, in whatever form it stands there.
     max_occurrences : int, optional
-        The most occurrences to sample from each.
+        The most occurrences to sample from each corpus. Occurrences that are given are all used.
+    forms : sequence of str, optional
+        Other forms of the word, such as its plural, whose occurrences count as its own.
     permutations : int, optional
         How often to deal the occurrences out at random to the two corpora, for the p-value.
     topn : int, optional
@@ -118,14 +122,16 @@ def compare(
     wv.get_index(word)
     batches = []
     for name, corpus in (("first", corpus_a), ("second", corpus_b)):
-        found = occurrences(
-            corpus,
-            word,
-            max_occurrences,
-            seed=seed,
-            text_reading=text_reading_of(wv),
-            show_progress=show_progress,
-        )
+        found = given_occurrences(corpus)
+        if found is None:
+            found = sample_occurrences(
+                cast("Corpus", corpus),
+                dict.fromkeys([word, *forms], word),
+                max_occurrences,
+                seed=seed,
+                text_reading=text_reading_of(wv),
+                show_progress=show_progress,
+            )[word]
         if len(found) < 2:
             raise ValueError(
                 f"{word!r} occurs {len(found)} times in the {name} corpus: at least 2 occurrences are needed in "

@@ -11,7 +11,7 @@ import numpy as np
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import text_reading_of, whitened
 from densvec.statistics.clusters import kmeans
-from densvec.text.concordance import Occurrence, sample_occurrences
+from densvec.text.concordance import Occurrence, given_occurrences, sample_occurrences
 from densvec.types import Corpus, Floats, Found, Integers
 
 if TYPE_CHECKING:
@@ -237,8 +237,10 @@ def senses(
     for name, value in (("number", number), ("max_senses", max_senses)):
         if value is not None and value < 1:
             raise ValueError(f"{name}={value}: a word has at least one sense; give 1 or more")
-    found = _given(word, words, corpus)
-    if found is None:
+    given = given_occurrences(corpus)
+    if given is not None:
+        found = {name: [each for each in given if name == word or each.word == name] for name in words}
+    else:
         corpus = cast("Corpus", corpus)
         found = sample_occurrences(
             corpus,
@@ -257,27 +259,6 @@ def senses(
         each: _senses_of(wv, each, found[each], number, max_senses, topn, examples, seed) for each in words
     }
     return answers[word] if isinstance(word, str) else answers
-
-
-def _given(word: Any, words: Sequence[str], corpus: Any) -> dict[str, list[Occurrence]] | None:
-    """Return the occurrences of each word if occurrences are given; None if a corpus is."""
-    if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Sequence) or not len(corpus):
-        return None
-    first = corpus[0]
-    if not (
-        isinstance(first, Occurrence)
-        or (isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], (int, np.integer)))
-    ):
-        return None
-    items = [each if isinstance(each, Occurrence) else Occurrence(*each) for each in corpus]
-    for each in items:
-        if not 0 <= each.position < len(each.tokens):
-            raise IndexError(
-                f"position={each.position} is outside its sentence, which has {len(each.tokens)} tokens"
-            )
-    if isinstance(word, str):
-        return {word: items}
-    return {name: [each for each in items if each.word == name] for name in words}
 
 
 def _senses_of(

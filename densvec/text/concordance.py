@@ -6,14 +6,16 @@ import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
 
 from densvec.text.raw import RawText
 from densvec.text.source import is_files
 from densvec.text.text_reading import TextReading
 from densvec.types import Corpus, CorpusFile
 
-__all__ = ["Occurrence", "occurrences", "sample_occurrences", "sentences_of"]
+__all__ = ["Occurrence", "given_occurrences", "occurrences", "sample_occurrences", "sentences_of"]
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,8 @@ def occurrences(
 
 def sample_occurrences(
     corpus: Corpus,
-    words: Iterable[str],
-    max_occurrences: int | Mapping[str, int] | None = None,
+    words: Iterable[str] | Mapping[str, str],
+    max_occurrences: int | None = None,
     *,
     seed: int = 0,
     text_reading: TextReading | None = None,
@@ -141,23 +143,23 @@ def sample_occurrences(
 ) -> dict[str, list[Occurrence]]:
     """Find the occurrences of several words in one pass, as :func:`occurrences` does for one.
 
-    A mapping as `max_occurrences` says of each word how many to keep at most.
+    A mapping as `words` says of each form which word it is a form of.
 
     Examples
     --------
     >>> found = sample_occurrences([["a", "ripe", "kiwi"]], ["kiwi", "ripe", "owl"])
     >>> {word: len(items) for word, items in found.items()}
     {'kiwi': 1, 'ripe': 1, 'owl': 0}
+    >>> sample_occurrences([["two", "kiwis"]], {"kiwi": "kiwi", "kiwis": "kiwi"})["kiwi"][0].word
+    'kiwis'
     """
-    kept: dict[str, list[tuple[int, Occurrence]]] = {word: [] for word in words}
-    if not isinstance(max_occurrences, Mapping):
-        max_occurrences = {} if max_occurrences is None else dict.fromkeys(kept, max_occurrences)
-    for limit in max_occurrences.values():
-        if limit < 1:
-            raise ValueError(f"max_occurrences={limit}: give at least 1, or None for all")
+    word_of = dict(words) if isinstance(words, Mapping) else {word: word for word in words}
+    if max_occurrences is not None and max_occurrences < 1:
+        raise ValueError(f"max_occurrences={max_occurrences}: give at least 1, or None for all")
+    kept: dict[str, list[tuple[int, Occurrence]]] = {word: [] for word in word_of.values()}
     seen = dict.fromkeys(kept, 0)
     dice = {word: random.Random(f"{seed} {word}") for word in kept}  # independent of the other words
-    wanted = frozenset(kept)
+    wanted = frozenset(word_of)
     for sentence in sentences_of(corpus, text_reading=text_reading, show_progress=show_progress):
         if isinstance(sentence, str):
             raise TypeError(
@@ -169,16 +171,42 @@ def sample_occurrences(
         for position, token in enumerate(sentence):
             if token not in wanted:
                 continue
-            number = seen[token]
-            seen[token] += 1
-            items = kept[token]
-            limit = max_occurrences.get(token, len(items) + 1)
-            if len(items) < limit:
+            word = word_of[token]
+            number = seen[word]
+            seen[word] += 1
+            items = kept[word]
+            if max_occurrences is None or len(items) < max_occurrences:
                 items.append((number, Occurrence(sentence, position)))
             else:
-                place = dice[token].randrange(number + 1)
-                if place < limit:
+                place = dice[word].randrange(number + 1)
+                if place < max_occurrences:
                     items[place] = (number, Occurrence(sentence, position))
     return {
         word: [item for _, item in sorted(items, key=lambda pair: pair[0])] for word, items in kept.items()
     }
+
+
+def given_occurrences(corpus: Any) -> list[Occurrence] | None:
+    """Return the occurrences in a list of them, each as (tokens, position) or an `Occurrence`; None for a corpus.
+
+    Examples
+    --------
+    >>> given_occurrences([(["a", "ripe", "kiwi"], 2)])[0].word
+    'kiwi'
+    >>> given_occurrences([["a", "ripe", "kiwi"]]) is None
+    True
+    """
+    if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Sequence) or not len(corpus):
+        return None
+    first = corpus[0]
+    if not isinstance(first, Occurrence) and not (
+        isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], (int, np.integer))
+    ):
+        return None
+    items = [each if isinstance(each, Occurrence) else Occurrence(*each) for each in corpus]
+    for each in items:
+        if not 0 <= each.position < len(each.tokens):
+            raise IndexError(
+                f"position={each.position} is outside its sentence, which has {len(each.tokens)} tokens"
+            )
+    return items

@@ -202,6 +202,18 @@ def test_one_word_in_two_corpora():
     swapped = [["owl" if token == "apple" else token for token in s] for s in sentences if "apple" in s]
     assert wv.compare("owl", with_owl[::2], swapped, permutations=99).p_value == pytest.approx(0.01)
     assert wv.compare("owl", with_owl[::2], with_owl[1::2], permutations=99).p_value > 0.01
+    plural = [["owls" if token == "owl" and i % 2 else token for token in s] for i, s in enumerate(with_owl)]
+    whole = wv.compare("owl", with_owl[::2], with_owl[1::2], permutations=9)
+    for corpora in (
+        (plural[::2], plural[1::2]),
+        [
+            [(s, s.index("owls" if "owls" in s else "owl")) for s in part]
+            for part in (plural[::2], plural[1::2])
+        ],
+    ):
+        same = wv.compare("owl", *corpora, forms=["owls"], permutations=9)
+        assert same.counts == whole.counts
+        assert same.shift == pytest.approx(whole.shift, rel=1e-4)
     with pytest.raises(ValueError, match="occurs 0 times in the second corpus"):
         wv.compare("owl", with_owl, [])
     with pytest.raises(KeyError):

@@ -153,11 +153,13 @@ class TestConcordance:
         both = sample_occurrences(corpus, ["v", "w"], 7)
         assert both["w"] == occurrences(corpus, "w", 7)
 
-    def test_each_word_can_have_its_own_limit(self):
-        corpus = [[str(i), "v", "w"] for i in range(100)]
-        found = sample_occurrences(corpus, ["v", "w"], {"v": 3})
-        assert found["v"] == occurrences(corpus, "v", 3)
-        assert found["w"] == occurrences(corpus, "w")
+    def test_forms_of_a_word_are_sampled_together(self):
+        corpus = [[str(i), "v" if i % 4 else "w"] for i in range(100)]
+        both = sample_occurrences(corpus, {"v": "w", "w": "w"})
+        assert [each.position for each in both["w"]] == [1] * 100
+        some = sample_occurrences(corpus, {"v": "w", "w": "w"}, 40)["w"]
+        assert len(some) == 40
+        assert {each.word for each in some} == {"v", "w"}
 
     def test_text_that_is_not_split_is_an_error(self):
         with pytest.raises(TypeError, match="split it into words"):
