@@ -178,10 +178,9 @@ class Preparing(Counting):
 
     def __init__(self):
         super().__init__(concurrent=False)
-        self.allowed, self.progress = [], []
+        self.allowed = []
 
-    def prepare(self, chunk, progress):
-        self.progress.append((chunk.words_before, progress))
+    def prepare(self, chunk):
         return ["prepared", chunk]
 
     def step(self, chunk, alpha, worker=0):
@@ -200,8 +199,6 @@ def test_a_backend_steps_on_what_it_has_prepared():
     backend, run = Preparing(), make_run(epochs=1)
     train(backend, run)
     assert [number for _, number, *_ in backend.steps] == list(range(25))
-    for words, progress in backend.progress:
-        assert progress == words / run.total_words
 
 
 @pytest.mark.parametrize(("workers", "own"), [(1, 1), (2, 1), (5, 4)])
