@@ -33,7 +33,6 @@ from densvec.files.fingerprint import fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.source import recorded_paths
 from densvec.text.text_reading import TextReading
-from densvec.training.profile import profile
 
 __all__ = ["CHANGEABLE", "MODELS", "PARAMETERS", "TRAIN", "Terminated", "model_class"]
 
@@ -127,16 +126,9 @@ def _run(args: argparse.Namespace) -> Result:
                 model.add_lifecycle_event(
                     "text", log_level=False, path=corpus, fingerprint=mark, **reading.header()
                 )
-            profile.reset()
-            profile.enabled = args.profile
-            try:
-                _train(model, source, corpus, args, ranks)
-            finally:
-                profile.enabled = False
+            _train(model, source, corpus, args, ranks)
     if not ranks.is_main:
         return None
-    if args.profile:
-        say(str(profile))
     return _summary(model, args.output)
 
 
@@ -414,7 +406,6 @@ examples:
             "under torchrun: words that each process trains between two exchanges",
             **_WHOLE,
         ),
-        flag("--profile", "print at the end what host and device did for each batch"),
         QUIET,
         *READING,
         *PARAMETERS,

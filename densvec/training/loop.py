@@ -8,17 +8,15 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeAlias
 
 from densvec._corpus import Chunk
-from densvec.text.feed import Feed
+from densvec.text.feed import Ahead, Feed
 from densvec.training import signals
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.gate import Gate
-from densvec.training.prefetch import Prefetched
-from densvec.training.profile import profile
 from densvec.training.run import Run, Tally
 
 __all__ = ["Loop", "OnChunk", "thread_limits"]
@@ -31,8 +29,8 @@ OpenFeed: TypeAlias = Callable[..., Feed]
 #: Called after each chunk with the tally of the current epoch and the seconds it has taken.
 OnChunk: TypeAlias = Callable[[Tally, float], None]
 
-#: Threads that prepare chunks for a backend that is not concurrent.
-PREPARING = 1
+#: Threads that prepare chunks for a backend that is not concurrent, and how often they may be ahead of it.
+PREPARING, AHEAD = 1, 2
 
 #: A chunk's mean loss per centre beyond this means that training diverges: healthy losses are some tens at most.
 LOSS_BOUND = 1e6
@@ -199,12 +197,7 @@ class Loop:
         at_rest = None
         if measured is not None:
             at_rest = self.backend.measure(prepared if len(chunks) == 1 else measured, worker)
-        if self.backend.concurrent:  # it computes here; any other times itself
-            with profile.timed("device"):
-                result = self.backend.step(prepared, alpha, worker)
-        else:
-            result = self.backend.step(prepared, alpha, worker)
-        profile.batch(sum(chunk.words for chunk in chunks))
+        result = self.backend.step(prepared, alpha, worker)
         check_loss(result, self._loss_bound)
         with self._counting:
             self._count(chunks, result, at_rest)
@@ -241,34 +234,45 @@ class _Unprepared:
     """Chunks that need no preparation."""
 
     def __init__(self, feed: Feed) -> None:
-        self.take = feed.take
-        self.close = feed.close
+        self.take, self.close = feed.take, feed.close
         self._feed = feed
 
     def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
-        with profile.timed("sample"):
-            chunk = self._feed.chunk(taken)
+        chunk = self._feed.chunk(taken)
         return (chunk,), chunk
 
 
 class _Prepared:
-    """Chunks that another thread prepares ahead."""
+    """Chunks that another thread prepares ahead, several together if they have few words."""
 
     def __init__(self, feed: Feed, prepare: Callable[..., Any], words: int) -> None:
         self._feed = feed
-        self._prefetched = Prefetched(feed, prepare, words)
-
-    def take(self) -> Any:
-        with profile.timed("wait"):
-            return next(self._prefetched, None)
+        self._ahead = Ahead(
+            lambda: ((chunks, prepare(*chunks)) for chunks in _gathered(feed, words)),
+            depth=AHEAD,
+            name="densvec-prepare",
+        )
+        self.take = self._ahead.take
 
     def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
         chunks, prepared = taken
         return chunks, prepared
 
     def close(self) -> None:
-        self._feed.close()
-        self._prefetched.close()
+        self._feed.close()  # first: the thread may wait for it
+        self._ahead.close()
+
+
+def _gathered(feed: Iterable[Chunk], least: int) -> Iterator[list[Chunk]]:
+    """Yield chunks, as many together as have so many words."""
+    chunks: list[Chunk] = []
+    for chunk in feed:
+        chunks.append(chunk)
+        if sum(chunk.words for chunk in chunks) >= least:
+            yield chunks
+            chunks = []
+    if chunks:
+        yield chunks
 
 
 # A process is forked between two chunks: its child finds whole tables, an exact position and no lock that a thread

@@ -178,10 +178,11 @@ class Preparing(Counting):
 
     def __init__(self):
         super().__init__(concurrent=False)
-        self.allowed = []
+        self.allowed, self.together = [], []
 
-    def prepare(self, chunk):
-        return ["prepared", chunk]
+    def prepare(self, *chunks):
+        self.together.append(len(chunks))
+        return ["prepared", chunks[0]]
 
     def step(self, chunk, alpha, worker=0):
         prepared, chunk = chunk
@@ -195,10 +196,14 @@ class Preparing(Counting):
         self.allowed.append(None)
 
 
-def test_a_backend_steps_on_what_it_has_prepared():
+@pytest.mark.parametrize(("words", "together"), [(0, [1] * 25), (3 * 11, [3] * 8 + [1])])
+def test_a_backend_steps_on_what_it_has_prepared_of_as_much_text_as_it_wants(words, together):
     backend, run = Preparing(), make_run(epochs=1)
+    backend.batch_words = words
     train(backend, run)
-    assert [number for _, number, *_ in backend.steps] == list(range(25))
+    assert [number for _, number, *_ in backend.steps] == list(range(0, 25, together[0]))
+    assert backend.together == together
+    assert run.position.losses[0].words == run.total_words
 
 
 @pytest.mark.parametrize(("workers", "own"), [(1, 1), (2, 1), (5, 4)])

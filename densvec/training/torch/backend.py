@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from densvec.training.backend import Backend, StepResult
-from densvec.training.profile import profile
-from densvec.training.settings import Objective, Rates
+from densvec.training.settings import LARGEST_RATE, Objective, Rates
 from densvec.training.tables import bayesian_company, bayesian_state, bayesian_tables
-from densvec.training.torch import Options
-from densvec.training.torch import options as process_options
 from densvec.training.torch.gradients import Step, differentiate
 from densvec.training.torch.minibatch import Minibatch, Minibatches
-from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, Pace, StepRates
+from densvec.training.torch.optimiser import FIRST_WEIGHT, Optimiser, Pace
 from densvec.training.torch.step import Model, Tables
-from densvec.training.torch.windows import Beyond, Windows, beyond, windows
+from densvec.training.torch.windows import Windows, beyond, windows
 from densvec.types import Array
 
 if TYPE_CHECKING:
     from densvec import tables
     from densvec._corpus import Chunk
 
-__all__ = ["PreparedChunks", "TorchBackend", "most_centres", "words_together"]
+__all__ = ["TorchBackend", "most_centres", "words_together"]
 
 #: The most centres of an update: words go as far in it as in many small ones only while that is not far.
 CENTRES = 2000
@@ -40,15 +37,6 @@ LEAST_CENTRES, UPDATES = 512, 128
 #: How much more text is gathered than an update needs for windows that do not meet: the further apart its centres
 #: are, the less these have to do with each other.
 SPREAD = 2.5
-
-
-@dataclass
-class PreparedChunks:
-    """Chunks that are trained together, and their minibatches, which are on their way to the device."""
-
-    chunks: Sequence[Chunk]
-    minibatches: list[Minibatch]
-    paces: list[Pace]
 
 
 class TorchBackend(Backend):
@@ -68,8 +56,8 @@ class TorchBackend(Backend):
         The optimiser's accumulators, as `state` returned them; None starts from zero.
     device
         "cpu", "cuda", "cuda:1", "mps" …; None takes CUDA if there is a device, else the CPU.
-    options
-        How to compute; None takes `densvec.training.torch.options`.
+    centres
+        The most centres of one update; None takes as many as suit the device and the text.
     """
 
     concurrent = False
@@ -82,9 +70,8 @@ class TorchBackend(Backend):
         state: dict[str, Array] | None = None,
         *,
         device: str | None = None,
-        options: Options | None = None,
+        centres: int | None = None,
     ) -> None:
-        options = options or process_options
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.rates = rates
         assert wv.encoder is not None
@@ -96,11 +83,9 @@ class TorchBackend(Backend):
         self.optimiser = Optimiser(
             self.tables, bayesian_state(self._homes) | (state or {}), bayesian_company(wv)
         )
-        self.centres: int | None = most_centres(wv, self.device.type, options)  # None: all at once
-        self.batch_words = options.batch_words or words_together(wv, self.device.type, self.centres)
+        self.centres = centres or most_centres(wv, self.device.type)
+        self.batch_words = words_together(wv, self.device.type, self.centres)
         self._minibatches = Minibatches(len(wv.vectors))
-        self._bfloat16 = options.bfloat16
-        self._update = torch.compile(self._descend, dynamic=True) if options.compile else self._descend
 
     @contextmanager
     def threads(self, count: int) -> Iterator[None]:
@@ -112,33 +97,28 @@ class TorchBackend(Backend):
         finally:
             torch.set_num_threads(before)
 
-    def prepare(self, *chunks: Chunk) -> PreparedChunks:
+    def prepare(self, *chunks: Chunk) -> list[Minibatch]:
         """Send chunks to the device: work for other threads while the device is busy."""
-        batches = self._minibatches.of(chunks, self.centres)
-        return PreparedChunks(chunks, self._to_device(batches), Pace.of(batches, self.tables.means))
+        return self._to_device(self._minibatches.of(chunks, self.centres))
 
-    def step(self, chunk: Chunk | PreparedChunks, alpha: float, worker: int = 0) -> StepResult:
-        """Train on prepared chunks; a loss of NaN means that an update was skipped because it was not finite."""
-        prepared = chunk if isinstance(chunk, PreparedChunks) else self.prepare(chunk)
-        rates = StepRates.of(self.rates, alpha, self.tables.means)
-        with self._clock():
-            with profile.timed("call"):
-                losses = self._train(prepared, rates)
-            with profile.timed("finish"):
-                return self._total(prepared, losses)
+    def step(self, chunk: Chunk | list[Minibatch], alpha: float, worker: int = 0) -> StepResult:
+        """Train on a chunk, or on prepared ones; a loss of NaN means that an update was not finite, and left out."""
+        batches = chunk if isinstance(chunk, list) else self.prepare(chunk)
+        return _total(batches, self._train(batches, alpha))
 
     @torch.no_grad()
-    def measure(self, chunk: Chunk | PreparedChunks, worker: int = 0) -> StepResult | None:
+    def measure(self, chunk: Chunk | list[Minibatch], worker: int = 0) -> StepResult | None:
         """Return the loss of chunks as the tables are, and change nothing."""
-        prepared = chunk if isinstance(chunk, PreparedChunks) else self.prepare(chunk)
-        return self._total(prepared, [self._losses(batch) for batch in prepared.minibatches])
+        batches = chunk if isinstance(chunk, list) else self.prepare(chunk)
+        losses = [torch.stack(self.model.losses(self.tables, self._windows(batch))) for batch in batches]
+        return _total(batches, losses)
 
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
         """Return the loss of a chunk and the dense gradients of its sum over centres, by parameter."""
         result = StepResult()
         dense = {name: np.zeros_like(array) for name, array in self._homes.items()}
         for batch in self._to_device(Minibatches(len(self.tables.means)).of([chunk])):
-            step = self._differentiate(*self._windows(batch))
+            step = self._differentiate(batch)
             words, texts = step.windows.words.ids, step.windows.texts.ids
             for name, ids, gradient in (
                 ("means", words, step.means),
@@ -167,38 +147,22 @@ class TorchBackend(Backend):
         for name, home in self._homes.items():
             home[...] = getattr(self.tables, name).cpu().numpy()
 
-    def _train(self, prepared: PreparedChunks, rates: StepRates) -> list[Tensor]:
-        """Take a step on each minibatch; return their losses."""
-        return [
-            self._update(*self._windows(batch), pace, rates)
-            for batch, pace in zip(prepared.minibatches, prepared.paces, strict=True)
-        ]
+    def _train(self, batches: list[Minibatch], alpha: float) -> list[Tensor]:
+        """Take a step on each minibatch; return their losses, NaN for a step that was not finite, and not taken."""
+        rates = Rates(**{name: min(alpha * rate, LARGEST_RATE) for name, rate in vars(self.rates).items()})
+        losses = []
+        for batch in batches:
+            step = self._differentiate(batch)
+            finite = self.optimiser.update(step, Pace.of(batch), rates)
+            losses.append(torch.where(finite, torch.stack(step.losses), torch.nan))
+        return losses
 
-    def _descend(self, around: Windows, outside: Beyond | None, pace: Pace, rates: StepRates) -> Tensor:
-        """Take a step; return its losses, NaN if it was not taken for a number that is not finite."""
-        step = self._differentiate(around, outside)
-        finite = self.optimiser.update(step, pace, rates)
-        return torch.where(finite, torch.stack(step.losses), torch.nan)
+    def _differentiate(self, batch: Minibatch) -> Step:
+        outside = beyond(batch) if self.model.reading.narrowing else None
+        return differentiate(self.model, self.tables, self._windows(batch), outside, self.optimiser.company)
 
-    def _windows(self, batch: Minibatch) -> tuple[Windows, Beyond | None]:
-        around = windows(batch, paired=self.model.objective.pairing == "paired")
-        return around, beyond(batch) if self.model.reading.narrowing else None
-
-    def _differentiate(self, around: Windows, outside: Beyond | None) -> Step:
-        with self._products():
-            return differentiate(self.model, self.tables, around, outside, self.optimiser.company)
-
-    def _losses(self, batch: Minibatch) -> Tensor:
-        around, _ = self._windows(batch)
-        with self._products():
-            return torch.stack(self.model.losses(self.tables, around))
-
-    def _total(self, prepared: PreparedChunks, losses: list[Tensor]) -> StepResult:
-        """Return the sums of the minibatches' losses: the only wait for the device."""
-        if not losses:
-            return StepResult()
-        loss, hinge, kl = np.sum(torch.stack(losses).tolist(), axis=0).tolist()
-        return StepResult(loss, hinge, kl, sum(batch.sizes.centres for batch in prepared.minibatches))
+    def _windows(self, batch: Minibatch) -> Windows:
+        return windows(batch, paired=self.model.objective.pairing == "paired")
 
     def _to_device(self, batches: list[Minibatch]) -> list[Minibatch]:
         """Send the arrays that minibatches share, in one piece, from memory that the device can read directly."""
@@ -217,30 +181,19 @@ class TorchBackend(Backend):
             for batch in batches
         ]
 
-    @contextmanager
-    def _clock(self) -> Iterator[None]:
-        """Let a device that works on its own say how long it did, if someone wants to know."""
-        if not profile.enabled or self.device.type != "cuda":
-            yield
-            return
-        started, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
-        started.record()
-        yield
-        ended.record()
-        ended.synchronize()
-        profile.add("device", started.elapsed_time(ended) / 1000)
 
-    def _products(self) -> AbstractContextManager[Any]:
-        """Return the context of matrix products."""
-        if self._bfloat16:
-            return torch.autocast(self.device.type, dtype=torch.bfloat16)
-        return nullcontext()
+def _total(batches: list[Minibatch], losses: list[Tensor]) -> StepResult:
+    """Return the sums of the minibatches' losses: the only wait for the device."""
+    if not losses:
+        return StepResult()
+    loss, hinge, kl = np.sum(torch.stack(losses).tolist(), axis=0).tolist()
+    return StepResult(loss, hinge, kl, sum(batch.sizes.centres for batch in batches))
 
 
-def most_centres(wv: tables.Tables, device: str, options: Options) -> int:
+def most_centres(wv: tables.Tables, device: str) -> int:
     """Return how many centres are trained at once, at most; fewer on a CPU, which trains little text as well."""
-    if options.batch_centres or device != "cpu":
-        return options.batch_centres or CENTRES
+    if device != "cpu":
+        return CENTRES
     return min(max(round(_words_of_text(wv)[1] / UPDATES), LEAST_CENTRES), CENTRES)
 
 

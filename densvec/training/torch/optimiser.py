@@ -13,7 +13,6 @@ from densvec.training.settings import (
     ADAGRAD_EPSILON,
     ADAM_BETAS,
     ADAM_EPSILON,
-    LARGEST_RATE,
     LOG_VARIANCE_STEP,
     PRIOR_LOG_VARIANCE_BOUNDS,
     SHRINKAGE,
@@ -25,7 +24,7 @@ from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.step import Tables
 from densvec.types import Array
 
-__all__ = ["FIRST_WEIGHT", "Optimiser", "Pace", "StepRates"]
+__all__ = ["FIRST_WEIGHT", "Optimiser", "Pace"]
 
 #: Centres between two steps of the encoder in the native kernel. A step on more than that stands for several.
 TILE = 256
@@ -34,48 +33,18 @@ TILE = 256
 FIRST_WEIGHT = Tables._fields.index("context_layer")
 
 
-class StepRates(NamedTuple):
-    """The learning rates of a step, as tensors: they change from step to step, while the graph stays the same."""
-
-    mean: Tensor
-    log_variance: Tensor
-    contrast: Tensor
-    coverage: Tensor
-    embedding: Tensor
-    encoder: Tensor
-
-    @classmethod
-    def of(cls, rates: Rates, alpha: float, like: Tensor) -> StepRates:
-        """Return the rates at this alpha, in the type and on the device of a table."""
-        values = [min(alpha * getattr(rates, name), LARGEST_RATE) for name in cls._fields]
-        numbers = torch.tensor(values, dtype=like.dtype)
-        if like.device.type == "cuda":
-            numbers = numbers.pin_memory()
-        return cls(*numbers.to(like.device, non_blocking=True).unbind())
-
-
 class Pace(NamedTuple):
-    """How large a minibatch is, as tensors, for the same reason."""
+    """How large a minibatch is."""
 
-    centres: Tensor
-    tiles: Tensor  # how many steps of the native kernel's encoder it stands for
-    parts: Tensor  # over how many minibatches the windows with an occurrence of a word are dealt out
+    centres: int
+    tiles: int  # how many steps of the native kernel's encoder it stands for
+    parts: int  # over how many minibatches the windows with an occurrence of a word are dealt out
 
     @classmethod
-    def of(cls, batches: list[Minibatch], like: Tensor) -> list[Pace]:
-        """Return those of minibatches, in the type and on the device of a table."""
-        values = [
-            (
-                batch.sizes.centres,
-                max(1, round(batch.sizes.centres / TILE)),
-                min(batch.stride, 2 * batch.sizes.reach + 1),
-            )
-            for batch in batches
-        ]
-        numbers = torch.tensor(values, dtype=like.dtype)
-        if like.device.type == "cuda":
-            numbers = numbers.pin_memory()
-        return [cls(*row.unbind()) for row in numbers.to(like.device, non_blocking=True).unbind()]
+    def of(cls, batch: Minibatch) -> Pace:
+        """Return that of a minibatch."""
+        centres = batch.sizes.centres
+        return cls(centres, max(1, round(centres / TILE)), min(batch.stride, 2 * batch.sizes.reach + 1))
 
 
 class _Change(NamedTuple):
@@ -114,7 +83,7 @@ class Optimiser:
         return self._state
 
     @torch.no_grad()
-    def update(self, step: Step, pace: Pace, rates: StepRates) -> Tensor:
+    def update(self, step: Step, pace: Pace, rates: Rates) -> Tensor:
         """Take a step, or none if a number in it is not finite; return which, without waiting for the device."""
         changes = [
             *self._densities(step, pace.centres, rates),
@@ -125,10 +94,10 @@ class Optimiser:
         finite = torch.stack([*sizes, step.losses.loss]).sum().isfinite()
         for change in changes:
             change.make(finite)
-        self.steps.add_((finite * pace.tiles).long())
+        self.steps.add_(finite * pace.tiles)
         return finite
 
-    def _densities(self, step: Step, centres: Tensor, rates: StepRates) -> list[_Change]:
+    def _densities(self, step: Step, centres: int, rates: Rates) -> list[_Change]:
         """Return the changes of means, log-variances and the typical word.
 
         Means: SGD, as if the posteriors drew one after the other: each would take a mean some share of the way to it,
@@ -145,9 +114,7 @@ class Optimiser:
         slopes = (
             rates.contrast * step.by_contrast + rates.log_variance * step.by_prior + rates.coverage * covered
         )
-        damping = (
-            torch.maximum(rates.log_variance, rates.contrast) * step.strength + rates.coverage * step.met
-        )
+        damping = max(rates.log_variance, rates.contrast) * step.strength + rates.coverage * step.met
         moved = (slopes * _held_back(damping)).clamp(-LOG_VARIANCE_STEP, LOG_VARIANCE_STEP)
         log_variances = (before - moved).clamp(*PRIOR_LOG_VARIANCE_BOUNDS)
 
@@ -161,7 +128,7 @@ class Optimiser:
             _Change(self.typical, typical),
         ]
 
-    def _embeddings(self, step: Step, pace: Pace, rate: Tensor) -> list[_Change]:
+    def _embeddings(self, step: Step, pace: Pace, rate: float) -> list[_Change]:
         """Row-wise Adagrad: one accumulator of mean squares per row, which grows as fast as the native kernel's.
 
         There a tile has all windows that an occurrence of a word is in, and squares the sum of their gradients. Here
@@ -177,14 +144,15 @@ class Optimiser:
             _Change(self.tables.embeddings, moved, texts.ids),
         ]
 
-    def _adam(self, gradients: list[Tensor], pace: Pace, rate: Tensor) -> list[_Change]:
+    def _adam(self, gradients: list[Tensor], pace: Pace, rate: float) -> list[_Change]:
         """Adam on the mean gradient per centre.
 
         A step for several tiles forgets as much as theirs, and goes as far as they would in random directions.
         """
+        tiles = torch.tensor(pace.tiles, dtype=self.tables.means.dtype)
         # 1 - beta^t, without losing digits in single precision
-        newest, newest_second = (-(pace.tiles * math.log(beta)).expm1() for beta in ADAM_BETAS)
-        steps = self.steps + pace.tiles
+        newest, newest_second = (-(tiles * math.log(beta)).expm1() for beta in ADAM_BETAS)
+        steps = self.steps + tiles
         so_far, so_far_second = (-(steps * math.log(beta)).expm1() for beta in ADAM_BETAS)
         changes = []
         for name, weight, summed in zip(
@@ -194,7 +162,7 @@ class Optimiser:
             first = moments[0].lerp(gradient, newest)
             second = moments[1].lerp(gradient.square(), newest_second)
             scale = (second / so_far_second).sqrt() + ADAM_EPSILON
-            after = weight - rate * pace.tiles.sqrt() / so_far * first / scale
+            after = weight - rate * tiles.sqrt() / so_far * first / scale
             changes += [_Change(moments[0], first), _Change(moments[1], second), _Change(weight, after)]
         return changes
 

@@ -1,6 +1,5 @@
 """The step on devices that this machine may lack: shapes, devices, waits and operators, without computing anything."""
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,10 +10,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from densvec.training.settings import Objective, Rates
-from densvec.training.torch import Options
 from densvec.training.torch.backend import TorchBackend
-from densvec.training.torch.optimiser import StepRates
-from tests.training.cases import NARROWING, SENTENCES, arrays_of, make_chunk, make_wv
+from tests.training.cases import NARROWING, SENTENCES, make_chunk, make_wv
 
 DEVICES = [
     *(["cuda"] if torch.cuda.is_available() else []),
@@ -47,9 +44,7 @@ def make(device, covariance="spherical", pairing="shared", residual=True, readin
 
 def train(backend, chunks):
     """Take the steps, but do not ask for their losses, which is the one wait for a device; return the last."""
-    prepared = backend.prepare(*chunks)
-    rates = StepRates.of(backend.rates, 0.025, backend.tables.means)
-    return backend._train(prepared, rates)[-1]
+    return backend._train(backend.prepare(*chunks), 0.025)[-1]
 
 
 @pytest.fixture
@@ -115,9 +110,7 @@ def test_ids_are_sent_in_one_piece():
         transfers.sizes = []
         backend.prepare(chunk, chunk)
     ids = sum(array.size for array in (chunk.tokens, chunk.radii, chunk.sentences, chunk.negatives))
-    (sent, numbers) = transfers.sizes
-    assert sent == 2 * ids
-    assert numbers < 100  # a few for each minibatch
+    assert transfers.sizes == [2 * ids]
 
 
 class Operators(TorchDispatchMode):
@@ -177,32 +170,3 @@ def test_a_real_device_takes_the_same_steps_as_the_cpu(device, kind):
     there.synchronise()
     for name, array in there._homes.items():
         np.testing.assert_allclose(array, here._homes[name], rtol=1e-2, atol=1e-3, err_msg=name)
-
-
-def test_a_compiler_sees_a_step_as_one_graph():
-    """What `compile=True` gives to a compiler has no gaps, and computes the same."""
-    plain, traced = make("cpu")[0], make("cpu")[0]
-    traced._update = torch.compile(traced._descend, dynamic=True, fullgraph=True, backend="eager")
-    for seed in range(2):
-        chunk = make_chunk(SENTENCES, window=3, negative=3, seed=seed)
-        assert traced.step(chunk, 0.025) == plain.step(chunk, 0.025)
-    for name, array in traced._homes.items():
-        np.testing.assert_array_equal(array, plain._homes[name], err_msg=name)
-
-
-@pytest.mark.skipif("DENSVEC_COMPILE" not in os.environ, reason="minutes of compiling: set DENSVEC_COMPILE=1")
-@pytest.mark.parametrize("device", ["cpu", *DEVICES])
-def test_compiled_steps_give_the_same_numbers(device):
-    plain, compiled = make_wv(10, 4, dtype=np.float32), make_wv(10, 4, dtype=np.float32)
-    backends = [
-        TorchBackend(wv, Objective(), Rates(), device=device, options=Options(compile=compile))
-        for wv, compile in ((plain, False), (compiled, True))
-    ]
-    for seed in range(2):
-        chunk = make_chunk(SENTENCES, seed=seed)
-        expected, found = (backend.step(chunk, 0.025) for backend in backends)
-        assert found.loss == pytest.approx(expected.loss, rel=1e-4)
-    for backend in backends:
-        backend.synchronise()
-    for name, array in arrays_of(compiled).items():
-        np.testing.assert_allclose(array, arrays_of(plain)[name], rtol=1e-3, atol=1e-5, err_msg=name)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from densvec.training.settings import Objective, Rates
-from densvec.training.torch import Options
 from densvec.training.torch.backend import TorchBackend
 from densvec.training.torch.minibatch import Minibatches
 from tests.training.cases import SENTENCES, draw_chunk, make_chunk, make_wv
@@ -18,9 +17,7 @@ def test_minibatches_of_any_size_see_the_same_centres(pairing):
     wv = make_wv(10, 8)
     chunk = make_chunk(SENTENCES, pairing=pairing)
     results = [
-        TorchBackend(
-            wv, Objective(pairing=pairing), Rates(), device="cpu", options=Options(batch_centres=size)
-        ).step(chunk, 0.0)
+        TorchBackend(wv, Objective(pairing=pairing), Rates(), device="cpu", centres=size).step(chunk, 0.0)
         for size in (1, 3, 7, 1000)
     ]
     for result in results:
