@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from densvec.questions.hypernymy import HypernymyScale
     from densvec.questions.subwords import SpellingIndex
 
-__all__ = ["ENCODER", "Derived", "Lifecycle", "Tables"]
-
 logger = logging.getLogger(__name__)
 
 ENCODER = "encoder."
@@ -212,7 +210,7 @@ class Tables(Lifecycle):
             raise ValueError(f"means have shape {means.shape}: they must be (words, dimensions)")
         count, size = means.shape
         made = cls(size, dtype=means.dtype, encoder=encoder, window=window)
-        made._set_keys(list(keys), index)
+        set_keys(made, list(keys), index)
         widths = {"means": (size,), "log_variances": (1, size), "context_vectors": (size,)}
         tables = {"means": means, "log_variances": log_variances, "context_vectors": context_vectors}
         for name, table in tables.items():
@@ -297,10 +295,6 @@ class Tables(Lifecycle):
     _provenance: dict[str, Any] | None = None  # when and by what this was first saved
     _in_training: int = 0  # the id of the object while it is trained: a copy of it is free
 
-    def _lock(self, locked: bool) -> None:
-        """Refuse other keys and tables from now on, or allow them again."""
-        self._in_training = id(self) if locked else 0
-
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _LOCKED and self._in_training == id(self):
             raise RuntimeError(
@@ -308,48 +302,6 @@ class Tables(Lifecycle):
                 "train() or after it, or change a copy (copy.deepcopy(wv))"
             )
         super().__setattr__(name, value)
-
-    def _set_keys(self, keys: Sequence[str], index: dict[str, int] | None = None) -> None:
-        """Make these the keys, one for each row that the tables have or will have."""
-        self.index_to_key = keys if isinstance(keys, list) else list(keys)
-        self.key_to_index = {key: i for i, key in enumerate(self.index_to_key)} if index is None else index
-        if len(self.key_to_index) != len(self.index_to_key):
-            repeated = next(key for i, key in enumerate(keys) if self.key_to_index[key] != i)
-            raise ValueError(f"the key {repeated!r} occurs more than once")
-        self.next_index = len(self.index_to_key)
-
-    def _tables(self) -> dict[str, Array]:
-        """Return all tables, by the names that they have in a file."""
-        tables: dict[str, npt.NDArray[Any] | None] = {
-            "means": self.vectors,
-            "log_variances": self.log_variances,
-            "context_vectors": self.context_vectors,
-        }
-        if self.encoder is not None:
-            tables |= {ENCODER + name: array for name, array in self.encoder.arrays().items()}
-        return {name: table for name, table in tables.items() if table is not None}
-
-    def _set_tables(
-        self,
-        tables: Mapping[str, Array],
-        residual: bool | None = None,
-        reading: Reading | None = None,
-    ) -> None:
-        """Replace all tables by those of these names.
-
-        `residual` says how a new encoder's output is meant, `reading` how it reads; by default as the one before.
-        """
-        self.vectors = tables["means"]
-        self.log_variances = tables.get("log_variances")
-        self.context_vectors = tables.get("context_vectors")
-        weights: dict[str, Any] = {
-            name.removeprefix(ENCODER): table for name, table in tables.items() if name.startswith(ENCODER)
-        }
-        if residual is None:
-            residual = self.encoder is not None and self.encoder.residual
-        if reading is None:
-            reading = Reading(self.window) if self.encoder is None else self.encoder.reading
-        self.encoder = Encoder(**weights, residual=residual, reading=reading) if weights else None
 
     # Assigning a table forgets what was derived from it; whoever writes into one calls fill_norms(force=True). A
     # compact one is expanded when it is first asked for; only the encoder's stays as it is.
@@ -370,7 +322,7 @@ class Tables(Lifecycle):
     @vectors.setter
     def vectors(self, vectors: Rows) -> None:
         self._vectors = vectors
-        self._forget_derived()
+        forget_derived(self)
 
     @property
     def means(self) -> Floats:
@@ -403,7 +355,7 @@ class Tables(Lifecycle):
     @log_variances.setter
     def log_variances(self, log_variances: Rows | None) -> None:
         self._log_variances = log_variances
-        self._forget_derived()
+        forget_derived(self)
 
     @property
     def covariance(self) -> str | None:
@@ -436,36 +388,97 @@ class Tables(Lifecycle):
     def norms(self, norms: Floats | None) -> None:
         self._derived = Derived(norms=norms)
 
-    def _forget_derived(self) -> None:
-        """Drop what was computed from the tables."""
-        self._derived = Derived()
 
-    def _append_rows(self, means: Floats, log_variances: Floats | None) -> None:
-        """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
-        count = len(means)
-        if not count:
-            return
-        self.vectors = np.concatenate([self.vectors, means.astype(self.vectors.dtype, copy=False)])
-        if self.log_variances is not None:
-            if log_variances is None:
-                log_variances = np.zeros((count, self.log_variances.shape[1]))
-            added = log_variances.astype(self.log_variances.dtype, copy=False)
-            self.log_variances = np.concatenate([self.log_variances, added])
-        if self.encoder is not None:
-            self.encoder = self.encoder.with_rows_appended(count)
-        if self.context_vectors is not None:
-            self.context_vectors = np.pad(self.context_vectors, ((0, count), (0, 0)))
-        if self.beside is not None:
-            self.beside = self.beside.with_rows_appended(count)
+# What only changes or reads the tables themselves, and is no question to ask: functions, so that users do not see them.
 
-    def _take_rows(self, rows: Integers) -> None:
-        """Keep the given rows of every table, in that order."""
-        self.vectors = self.vectors[rows]
-        if self.log_variances is not None:
-            self.log_variances = self.log_variances[rows]
-        if self.encoder is not None:
-            self.encoder = self.encoder.with_rows(rows)
-        if self.context_vectors is not None:
-            self.context_vectors = self.context_vectors[rows]
-        if self.beside is not None:
-            self.beside = self.beside.with_rows(rows)
+
+def derived_of(wv: Tables) -> Derived:
+    """Return what has been computed from the tables."""
+    return wv._derived
+
+
+def lock(wv: Tables, locked: bool) -> None:
+    """Refuse other keys and tables from now on, or allow them again."""
+    wv._in_training = id(wv) if locked else 0
+
+
+def set_keys(wv: Tables, keys: Sequence[str], index: dict[str, int] | None = None) -> None:
+    """Make these the keys, one for each row that the tables have or will have."""
+    wv.index_to_key = keys if isinstance(keys, list) else list(keys)
+    wv.key_to_index = {key: i for i, key in enumerate(wv.index_to_key)} if index is None else index
+    if len(wv.key_to_index) != len(wv.index_to_key):
+        repeated = next(key for i, key in enumerate(keys) if wv.key_to_index[key] != i)
+        raise ValueError(f"the key {repeated!r} occurs more than once")
+    wv.next_index = len(wv.index_to_key)
+
+
+def tables_of(wv: Tables) -> dict[str, Array]:
+    """Return all tables, by the names that they have in a file."""
+    tables: dict[str, npt.NDArray[Any] | None] = {
+        "means": wv.vectors,
+        "log_variances": wv.log_variances,
+        "context_vectors": wv.context_vectors,
+    }
+    if wv.encoder is not None:
+        tables |= {ENCODER + name: array for name, array in wv.encoder.arrays().items()}
+    return {name: table for name, table in tables.items() if table is not None}
+
+
+def set_tables(
+    wv: Tables,
+    tables: Mapping[str, Array],
+    residual: bool | None = None,
+    reading: Reading | None = None,
+) -> None:
+    """Replace all tables by those of these names.
+
+    `residual` says how a new encoder's output is meant, `reading` how it reads; by default as the one before.
+    """
+    wv.vectors = tables["means"]
+    wv.log_variances = tables.get("log_variances")
+    wv.context_vectors = tables.get("context_vectors")
+    weights: dict[str, Any] = {
+        name.removeprefix(ENCODER): table for name, table in tables.items() if name.startswith(ENCODER)
+    }
+    if residual is None:
+        residual = wv.encoder is not None and wv.encoder.residual
+    if reading is None:
+        reading = Reading(wv.window) if wv.encoder is None else wv.encoder.reading
+    wv.encoder = Encoder(**weights, residual=residual, reading=reading) if weights else None
+
+
+def forget_derived(wv: Tables) -> None:
+    """Drop what was computed from the tables."""
+    wv._derived = Derived()
+
+
+def append_rows(wv: Tables, means: Floats, log_variances: Floats | None) -> None:
+    """Append rows to every table; log-variances that are not given, and rows for words as contexts, are 0."""
+    count = len(means)
+    if not count:
+        return
+    wv.vectors = np.concatenate([wv.vectors, means.astype(wv.vectors.dtype, copy=False)])
+    if wv.log_variances is not None:
+        if log_variances is None:
+            log_variances = np.zeros((count, wv.log_variances.shape[1]))
+        added = log_variances.astype(wv.log_variances.dtype, copy=False)
+        wv.log_variances = np.concatenate([wv.log_variances, added])
+    if wv.encoder is not None:
+        wv.encoder = wv.encoder.with_rows_appended(count)
+    if wv.context_vectors is not None:
+        wv.context_vectors = np.pad(wv.context_vectors, ((0, count), (0, 0)))
+    if wv.beside is not None:
+        wv.beside = wv.beside.with_rows_appended(count)
+
+
+def take_rows(wv: Tables, rows: Integers) -> None:
+    """Keep the given rows of every table, in that order."""
+    wv.vectors = wv.vectors[rows]
+    if wv.log_variances is not None:
+        wv.log_variances = wv.log_variances[rows]
+    if wv.encoder is not None:
+        wv.encoder = wv.encoder.with_rows(rows)
+    if wv.context_vectors is not None:
+        wv.context_vectors = wv.context_vectors[rows]
+    if wv.beside is not None:
+        wv.beside = wv.beside.with_rows(rows)

@@ -24,7 +24,7 @@ from densvec.questions.lookup import (
     row_or_rows,
     rows_of,
 )
-from densvec.tables import Tables
+from densvec.tables import Tables, forget_derived
 from densvec.types import Floats
 
 __all__ = ["KeyedDensities"]
@@ -125,7 +125,7 @@ class KeyedDensities(Tables):
         >>> wv.fill_norms()
         """
         if force:
-            self._forget_derived()
+            forget_derived(self)
         filled_norms(self)
 
     def get_normed_vectors(self) -> Floats:
@@ -160,7 +160,7 @@ class KeyedDensities(Tables):
         self.vectors /= scale[:, None]
         if self.log_variances is not None:
             self.log_variances -= 2.0 * np.log(scale)[:, None]
-        self._forget_derived()
+        forget_derived(self)
 
     def __getitem__(self, key_or_keys: Any) -> Floats:
         """Return the mean of a key, or the means of a list of keys as rows.
@@ -322,8 +322,6 @@ class KeyedDensities(Tables):
     from_gensim = classmethod(exchange.from_gensim)
     save_projector = exchange.save_projector
     to_dataframe = exchange.to_dataframe
-    _tensors = saving.tensors_of
-    _header = saving.header_of
     _restore = classmethod(saving.restored)
 
     to_spacy = exchange.to_spacy

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.questions.lookup import KEY_TYPES
-from densvec.types import Floats
+from densvec.tables import append_rows, derived_of, forget_derived, set_keys, take_rows
+from densvec.types import Floats, Indices
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -103,8 +104,9 @@ def set_vecattr(wv: KeyedDensities, key: Any, attr: str, val: Any) -> None:
     wv.allocate_vecattrs(attrs=[attr], types=[type(val)])
     wv.expandos[attr][wv.get_index(key)] = val
     if attr in ("count", "keep"):
-        wv._derived.frequency_trend = wv._derived.log_frequencies = None
-        wv._derived.kept.clear()
+        derived = derived_of(wv)
+        derived.frequency_trend = derived.log_frequencies = None
+        derived.kept.clear()
 
 
 def get_vecattr(wv: KeyedDensities, key: Any, attr: str) -> Any:
@@ -143,10 +145,10 @@ def resize_vectors(wv: KeyedDensities, seed: int = 0) -> None:
     """
     missing = len(wv.index_to_key) - len(wv.vectors)
     if missing < 0:
-        wv._take_rows(np.arange(len(wv.index_to_key)))
+        take_rows(wv, np.arange(len(wv.index_to_key)))
     elif missing:
         means = np.random.default_rng(seed).random((missing, wv.vector_size))
-        wv._append_rows((means * 2.0 - 1.0) / wv.vector_size, None)
+        append_rows(wv, (means * 2.0 - 1.0) / wv.vector_size, None)
     wv.allocate_vecattrs()
 
 
@@ -168,7 +170,7 @@ def add_vector(wv: KeyedDensities, key: Any, vector: npt.ArrayLike) -> int:
         wv.vectors[row] = vector
         wv.index_to_key[row] = key
         wv.key_to_index[key] = row
-        wv._forget_derived()
+        forget_derived(wv)
     else:
         warnings.warn(
             "adding keys one by one copies all tables each time: use add_vectors, or make room with count=",
@@ -233,7 +235,7 @@ def add_vectors(
         elif replace or key not in fresh:
             fresh[key] = i
     new = list(fresh.values())
-    wv._append_rows(means[new], None if spreads is None else spreads[new])
+    append_rows(wv, means[new], None if spreads is None else spreads[new])
     for key in fresh:
         wv.key_to_index[key] = len(wv.index_to_key)
         wv.index_to_key.append(key)
@@ -247,7 +249,7 @@ def add_vectors(
         wv.log_variances[rows] = spreads[given]
     for attr, values in attributes.items():
         wv.expandos[attr][rows] = values[given]
-    wv._forget_derived()
+    forget_derived(wv)
 
 
 def unlearn(wv: KeyedDensities, word: Any) -> None:
@@ -271,10 +273,7 @@ def unlearn(wv: KeyedDensities, word: Any) -> None:
     row = wv.get_index(word)
     if "count" in wv.expandos and wv.expandos["count"][row] > 0:
         raise ValueError(f"{word!r} was not learnt but trained: restrict(words) makes an object without it")
-    rows = np.delete(np.arange(len(wv)), row)
-    wv._set_keys([wv.index_to_key[i] for i in rows])
-    wv.expandos = {attr: values[rows] for attr, values in wv.expandos.items()}
-    wv._take_rows(rows)
+    _keep(wv, np.delete(np.arange(len(wv)), row))
 
 
 def sort_by_descending_frequency(wv: KeyedDensities) -> None:
@@ -294,10 +293,14 @@ def sort_by_descending_frequency(wv: KeyedDensities) -> None:
     """
     if not len(wv):
         return
-    order = np.argsort(wv.expandos["count"])[::-1]
-    wv._set_keys([wv.index_to_key[i] for i in order])
-    wv.expandos = {attr: values[order] for attr, values in wv.expandos.items()}
-    wv._take_rows(order)
+    _keep(wv, np.argsort(wv.expandos["count"])[::-1])
+
+
+def _keep(wv: KeyedDensities, rows: Indices) -> None:
+    """Keep the words of the given rows, in that order."""
+    set_keys(wv, [wv.index_to_key[i] for i in rows])
+    wv.expandos = {attr: values[rows] for attr, values in wv.expandos.items()}
+    take_rows(wv, rows)
 
 
 def vectors_for_all(

@@ -13,7 +13,7 @@ from densvec.files import compact, persistence
 from densvec.files.schema import field, leave_out, tensor
 from densvec.questions.beside import BESIDE, Beside
 from densvec.reading import Reading
-from densvec.tables import ENCODER
+from densvec.tables import ENCODER, tables_of
 from densvec.text.text_reading import TextReading
 from densvec.types import PathLike
 
@@ -123,7 +123,7 @@ def tensors_of(wv: KeyedDensities) -> Arrays:
         if not issubclass(kind, str):
             key = next(key for key in wv.index_to_key if type(key) is kind)
             raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
-    tensors: Arrays = {**persistence.pack_words(wv.index_to_key), **wv._tables()}
+    tensors: Arrays = {**persistence.pack_words(wv.index_to_key), **tables_of(wv)}
     if wv.beside is not None:
         tensors |= wv.beside.arrays()
     for name, values in wv.expandos.items():

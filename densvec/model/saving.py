@@ -12,6 +12,7 @@ import numpy as np
 from densvec.files import persistence
 from densvec.files.schema import field, leave_out, recorded_files, require_class, tensor
 from densvec.keyed import KeyedDensities
+from densvec.keyed.saving import header_of, restored, tensors_of
 from densvec.model.state import COUNTERS, ModelState
 from densvec.text._text import MAX_BLOCK_WORDS
 from densvec.training.layout import STATE
@@ -121,6 +122,7 @@ class Saving(ModelState):
     def _header(self) -> dict[str, Any]:
         """Return all that is not an array, as a JSON document."""
         corpus_file, corpus_fingerprint = self._recorded or (None, None)
+        words = header_of(self.wv)
         return {
             "class": type(self).__name__,
             "parameters": {name: getattr(self, name) for name in self.parameter_names()},
@@ -130,16 +132,14 @@ class Saving(ModelState):
             "run": None if self._run is None else self._run.header(),
             "corpus_file": corpus_file,
             "corpus_fingerprint": corpus_fingerprint,
-            "attributes": self.wv._header()["attributes"],
-            "reading": self.wv._header()["reading"],
-            "text": self.wv._header()["text"],
+            **{name: words[name] for name in ("attributes", "reading", "text")},
             "auto_sample": self._auto_sample,
             "provenance": self._provenance,
         }
 
     def _tensors(self) -> dict[str, Array]:
         """Return all arrays by the names that they have in a file."""
-        tensors = {**self.wv._tensors(), **self._arrays()}
+        tensors = {**tensors_of(self.wv), **self._arrays()}
         if len(self._raw):
             for name, array in persistence.pack_words(list(self.raw_vocab)).items():
                 tensors[_RAW + name] = array
@@ -177,7 +177,7 @@ class Saving(ModelState):
     def _restore_tensors(self, header: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
         """Fill the model from a file's tensors, each of the shape that its parameters ask for."""
         asked = self.wv
-        self.wv = wv = KeyedDensities._restore(header, tensors)
+        self.wv = wv = restored(KeyedDensities, header, tensors)
         wv.lifecycle_events = asked.lifecycle_events
         if (wv.vector_size, wv.covariance) != (asked.vector_size, asked.covariance):
             raise ValueError(

@@ -18,7 +18,7 @@ from densvec.keyed import KeyedDensities
 from densvec.keyed.retired import REMOVED
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
-from densvec.tables import Lifecycle
+from densvec.tables import Lifecycle, lock, set_tables, tables_of
 from densvec.text.source import recorded_paths
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training import signals
@@ -199,7 +199,7 @@ class ModelState(SharedParameters, Lifecycle):
     def _arrays(self) -> dict[str, Array]:
         """Return the arrays of the layout that exist, by their names in a file."""
         state = self._optimiser_state or {}
-        return {**self.wv._tables(), **{STATE + name: array for name, array in state.items()}}
+        return {**tables_of(self.wv), **{STATE + name: array for name, array in state.items()}}
 
     def _fit_tables(self) -> None:
         """Give every table the type of the layout, and the optimiser's state a row for every word that there is.
@@ -230,7 +230,8 @@ class ModelState(SharedParameters, Lifecycle):
 
     def _set_arrays(self, arrays: Mapping[str, Array]) -> None:
         """Replace all arrays; the optimiser's are forgotten if there are none."""
-        self.wv._set_tables(
+        set_tables(
+            self.wv,
             {name: array for name, array in arrays.items() if not name.startswith(STATE)},
             residual=getattr(self, "residual", None),
             reading=self._reading() if self.wv.encoder is None else None,
@@ -290,7 +291,7 @@ class ModelState(SharedParameters, Lifecycle):
         ):  # a thread of the process that this one was forked from
             theirs = self.__dict__["_occupied"] = mine
             self._loop = None
-            self.wv._lock(False)
+            lock(self.wv, False)
         if theirs is not mine:
             thread, other = theirs
             if thread is mine[0] and "train" not in (action, other):

@@ -15,6 +15,7 @@ from densvec.distributed.group import Group
 from densvec.files.schema import LARGEST
 from densvec.model.state import CorpusFile, ModelState, Sentences, alone
 from densvec.model.vocabulary import check_sources
+from densvec.tables import lock
 from densvec.text._text import TextReader
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
@@ -254,7 +255,7 @@ class Training(ModelState):
         diverged = False
         with self._standstill():
             self._run, self._loop = run, loop
-            self.wv._lock(True)
+            lock(self.wv, True)
         try:
             with thread_limits(backend, self._threads):
                 self._call(callbacks, "on_train_begin")
@@ -281,7 +282,7 @@ class Training(ModelState):
                 if diverged:
                     last_good.restore(self._arrays())
                 self._loop = None
-                self.wv._lock(False)
+                lock(self.wv, False)
                 self.total_train_time += time.perf_counter() - started
                 self.train_count += 1
             progress.close()

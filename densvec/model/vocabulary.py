@@ -12,6 +12,7 @@ import numpy as np
 from densvec.checks import check_whole
 from densvec.files.schema import LARGEST
 from densvec.model.state import CorpusFile, ModelState, Sentences, TrimRule, alone
+from densvec.tables import set_keys
 from densvec.text.source import as_files, check_corpus, corpus_paths, reading_of
 from densvec.text.thinning import auto_sample, keep_probabilities
 from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
@@ -355,7 +356,7 @@ class VocabularyBuilding(ModelState):
     def _set_vocabulary(self, vocabulary: Vocabulary, update: bool) -> None:
         if not update:
             self.wv = self._new_keyed()
-        self.wv._set_keys(vocabulary.words, dict(vocabulary.index))
+        set_keys(self.wv, vocabulary.words, dict(vocabulary.index))
         self.wv.expandos["count"] = vocabulary.counts
         self._keep_sample(self._chosen_sample(vocabulary), self._auto_sample)
         keep = keep_probabilities(vocabulary.counts, float(self.sample))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from densvec.questions.lookup import check_paired, densities_of, known_log_variances, row_or_rows
+from densvec.tables import derived_of
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def generality(wv: KeyedDensities, key_or_keys: Any, *, adjust: str | None = Non
 
 def _frequency_trend(wv: KeyedDensities) -> Floats:
     """Return the generality that is typical of each word's frequency."""
-    derived = wv._derived
+    derived = derived_of(wv)
     if derived.frequency_trend is None:
         counts = wv.expandos.get("count")
         if counts is None:

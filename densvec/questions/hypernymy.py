@@ -21,6 +21,7 @@ from densvec.questions.lookup import (
     rows_of,
 )
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
+from densvec.tables import derived_of
 from densvec.text.spelling import is_inflection
 from densvec.types import Floats, Found
 
@@ -168,7 +169,7 @@ def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any:
 
 def scale_of(wv: KeyedDensities) -> HypernymyScale:
     """How much the words of this model differ in nearness and generality."""
-    derived = wv._derived
+    derived = derived_of(wv)
     if derived.hypernymy_scale is None:
         counts = wv.expandos.get("count")
         derived.hypernymy_scale = HypernymyScale.of(wv.vectors, known_log_variances(wv), counts)

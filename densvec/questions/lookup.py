@@ -12,6 +12,7 @@ from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.distances.table import DensityTable, row_blocks
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
+from densvec.tables import derived_of
 from densvec.text.text_reading import TextReading
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats
@@ -180,7 +181,7 @@ def check_paired(a: Gaussian, b: Gaussian) -> None:
 
 def density_table(wv: KeyedDensities) -> DensityTable:
     """Return the table of all densities, which caches its terms of the divergences."""
-    derived = wv._derived
+    derived = derived_of(wv)
     if derived.densities is None:
         derived.densities = DensityTable(wv.vectors, log_variances=known_log_variances(wv))
     return derived.densities
@@ -190,7 +191,7 @@ def kept_shares(wv: KeyedDensities, sample: float) -> Floats:
     """Return the share of each word's occurrences that stay when text is thinned; 1 without counts."""
     if "count" not in wv.expandos:
         return np.ones(len(wv))
-    kept = wv._derived.kept
+    kept = derived_of(wv).kept
     if sample not in kept:
         kept[sample] = keep_probabilities(wv.expandos["count"], sample)
     return kept[sample]
@@ -201,7 +202,7 @@ def kept_shares(wv: KeyedDensities, sample: float) -> Floats:
 
 def variation_of(wv: KeyedDensities) -> tuple[Floats, Floats, Floats]:
     """Return the mean of the words of thinned text, and how much they vary: the sizes and axes of their covariance."""
-    derived = wv._derived
+    derived = derived_of(wv)
     if derived.variation is None:
         shares = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
         shares = shares * kept_shares(wv, _THINNING)
@@ -247,7 +248,7 @@ def cosines_with(wv: KeyedDensities, unit_vector: Floats, rows: Any) -> Floats:
 
 def filled_norms(wv: KeyedDensities) -> Floats:
     """Return the length of every mean, computed when it is first needed."""
-    derived = wv._derived  # another thread may replace it
+    derived = derived_of(wv)  # another thread may replace it
     if derived.norms is None:
         norms = np.empty(len(wv.vectors), dtype=np.float64)
         for rows in row_blocks(0, len(norms), wv.vector_size):
@@ -259,7 +260,7 @@ def filled_norms(wv: KeyedDensities) -> Floats:
 
 def row_divisors(wv: KeyedDensities) -> Floats:
     """Return the norms, with 1 in place of 0: a zero vector then has cosine 0 to everything."""
-    derived = wv._derived
+    derived = derived_of(wv)
     if derived.divisors is None:
         norms = filled_norms(wv)
         derived.divisors = norms if norms.all() else np.where(norms == 0, 1, norms)

@@ -11,6 +11,7 @@ from densvec.datasets import toy_language
 from densvec.distances.metrics import METRICS
 from densvec.files import persistence
 from densvec.files.compact import CompactRows, compacted
+from densvec.keyed.saving import header_of, tensors_of
 
 numbers = st.floats(-1e4, 1e4, width=32)
 tables = arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=numbers)
@@ -125,8 +126,8 @@ class TestFiles:
         ],
     )
     def test_damage_is_named(self, words, tmp_path, change, message):
-        header = {**words._header(), "compact": "int8"}
-        tensors = compacted(words._tensors(), "int8")
+        header = {**header_of(words), "compact": "int8"}
+        tensors = compacted(tensors_of(words), "int8")
         change(tensors, header)
         persistence.write(tmp_path / "bad.dv", tensors, header)
         with pytest.raises(DensvecFileError, match=message):

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from densvec import DensvecFileError, KeyedDensities
 from densvec.encoder import Encoder
 from densvec.files import persistence
+from densvec.keyed.saving import header_of, tensors_of
 
 
 def make(covariance="spherical", encoder=True):
@@ -114,7 +115,7 @@ def test_only_words_can_be_saved(tmp_path):
 def damaged(change):
     """A file whose tensors or header were changed."""
     wv = make()
-    tensors, header = wv._tensors(), wv._header()
+    tensors, header = tensors_of(wv), header_of(wv)
     change(tensors, header)
     return tensors, header
 

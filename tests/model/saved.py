@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from densvec import BayesianSkipGram
+from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
 from densvec.files import persistence
+from densvec.keyed.saving import tensors_of
 
 SENTENCES = list(toy_language(600, seed=3))
 FEW = SENTENCES[:100]
@@ -47,7 +48,7 @@ def interrupted(sentences=SENTENCES, **when):
 
 
 def assert_same_tables(a, b):
-    first, second = a._tensors(), b._tensors()
+    first, second = (tensors_of(x) if isinstance(x, KeyedDensities) else x._tensors() for x in (a, b))
     assert set(first) == set(second)
     for name, array in first.items():
         np.testing.assert_array_equal(array, second[name], err_msg=name)

@@ -5,6 +5,7 @@ import pytest
 
 from densvec import BayesianSkipGram, SkipGram
 from densvec.datasets import toy_language
+from densvec.tables import tables_of
 from densvec.training.alignment import LANES, lay_apart, lay_side_by_side
 from tests.training.cases import make_wv
 
@@ -38,7 +39,7 @@ def test_diagonal_densities_stay_where_they_are():
 @pytest.mark.parametrize("model", [BayesianSkipGram, SkipGram])
 def test_a_trained_model_has_plain_arrays(model):
     trained = model(SENTENCES, **OPTIONS)
-    assert all(table.flags.c_contiguous for table in trained.wv._tables().values())
+    assert all(table.flags.c_contiguous for table in tables_of(trained.wv).values())
 
 
 class Saves:
@@ -62,8 +63,8 @@ def test_a_model_can_be_asked_and_saved_while_it_is_trained(tmp_path):
     assert callback.nearest == model.wv.most_similar("dog")
     assert callback.nearest_by_kl == model.wv.most_similar("dog", metric="kl")
     saved = BayesianSkipGram.load(callback.path)
-    for name, table in saved.wv._tables().items():
-        np.testing.assert_array_equal(table, model.wv._tables()[name], err_msg=name)
+    for name, table in tables_of(saved.wv).items():
+        np.testing.assert_array_equal(table, tables_of(model.wv)[name], err_msg=name)
 
 
 class Stops:
