@@ -13,19 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "KEY_TYPES",
-    "check_covariance",
-    "check_number",
-    "check_pairing",
-    "check_whole",
-    "counted",
-    "is_finite",
-    "needs",
-    "one_of",
-    "refuse_bytes",
-]
-
 KEY_TYPES = (str, int, np.integer)
 """What names one key: a word, or the number of its row."""
 

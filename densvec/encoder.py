@@ -13,8 +13,6 @@ from densvec.files.compact import Rows
 from densvec.reading import MOST_NARROWING, Reading
 from densvec.types import Floats, Integers
 
-__all__ = ["LOG_VARIANCE_BOUNDS", "Encoder"]
-
 LOG_VARIANCE_BOUNDS = (-20.0, 5.0)
 """The posterior's log-variance is clipped to these bounds, in training and in inference."""
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from densvec._corpus import MAX_WINDOW
 from densvec.types import Floats, Integers
 
-__all__ = ["MOST_EMPHASIS", "MOST_NARROWING", "Reading", "Spans"]
-
 MOST_NARROWING = 0.5
 """The most by which a narrowing posterior's precision exceeds the prior's, as a share of the latter."""
 

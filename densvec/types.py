@@ -9,21 +9,6 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Array",
-    "Booleans",
-    "Corpus",
-    "CorpusFile",
-    "Floats",
-    "Found",
-    "Indices",
-    "Integers",
-    "PathLike",
-    "Sentences",
-    "Source",
-    "TrimRule",
-]
-
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Integers: TypeAlias = npt.NDArray[np.integer[Any]]

@@ -22,8 +22,6 @@ from densvec import gaussian
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
-__all__ = ["COSINE", "METRICS", "Factors", "Metric", "Moments", "Terms", "find_metric", "register"]
-
 Columns: TypeAlias = list[Floats]
 
 

@@ -23,8 +23,6 @@ from densvec.distances.table import BLOCK_ENTRIES, FEW, DensityTable, products, 
 from densvec.gaussian import Gaussian
 from densvec.types import Booleans, Floats
 
-__all__ = ["approximate_distances", "distances", "pairwise"]
-
 _PRODUCT_ENTRIES = 1 << 22
 """Numbers that one product of matrices gives: large, because in a small one threads mostly wait for each other."""
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from densvec.types import Floats, Indices
 
-__all__ = ["BestOfBlocks", "best"]
-
 _GROUP = 64
 """How many scores form a group, of which only the highest is looked at to find a first limit."""
 

@@ -17,8 +17,6 @@ from densvec.distances.metrics import COSINE, Factors, Moments, find_metric
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
-__all__ = ["Space", "features", "query", "to_distance"]
-
 
 @dataclass(frozen=True)
 class Space:

@@ -14,8 +14,6 @@ from densvec.distances.metrics import Moments, Terms
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
-__all__ = ["BLOCK_ENTRIES", "FEW", "DensityTable", "products", "row_blocks"]
-
 BLOCK_ENTRIES = 1 << 15
 """How many numbers one pass works on: 256 KB in float64, so that several such arrays fit in the cache."""
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from densvec.types import Floats
 
-__all__ = ["cosine", "unit", "unit_rows"]
-
 
 def cosine(a: Floats, b: Floats) -> Any:
     """Return the cosine of two vectors: exactly 1 if they are equal, 0 if one is zero.

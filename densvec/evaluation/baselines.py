@@ -12,8 +12,6 @@ from densvec.text.concordance import Occurrence
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats, Indices
 
-__all__ = ["Means", "cosines", "unit"]
-
 _THINNING = 1e-4
 """The threshold whose probabilities of being kept are the weights of words in an average."""
 

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from densvec.evaluation.baselines import Means, cosines, unit
-from densvec.evaluation.reading import Line, PathLike, read_all
+from densvec.evaluation.reading import Line, read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, pearson, spearman
 from densvec.text.concordance import Occurrence
-from densvec.types import Floats
-
-__all__ = ["ChangedWord", "graded_change", "read_changes"]
+from densvec.types import Floats, PathLike
 
 
 class ChangedWord(NamedTuple):

@@ -22,15 +22,13 @@ from densvec.evaluation.pairs import (
     sums,
     word_similarity,
 )
-from densvec.evaluation.reading import PathLike
 from densvec.evaluation.senses import sense_induction
 from densvec.evaluation.substitutes import lexical_substitution, ranking_of_candidates
 from densvec.evaluation.task import Task
 from densvec.evaluation.texts import text_similarity
 from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Bootstrap
-
-__all__ = ["PLACES", "evaluate_all"]
+from densvec.types import PathLike
 
 PLACES: tuple[tuple[str, Task[Any]], ...] = (
     ("word-sim", nearest_neighbours),

@@ -10,8 +10,6 @@ from typing import Any, overload
 
 from densvec.statistics.bootstrap import Estimate, difference
 
-__all__ = ["Figure", "Results", "format_table"]
-
 Row = dict[str, Any]
 
 

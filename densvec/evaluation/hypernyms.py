@@ -9,13 +9,12 @@ import numpy as np
 
 from densvec.distances.ranking import best
 from densvec.evaluation.baselines import Means
-from densvec.evaluation.reading import BenchmarkFileError, PathLike, read_all
+from densvec.evaluation.reading import BenchmarkFileError, read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.spelling import is_inflection
-
-__all__ = ["Query", "hypernym_discovery", "read_hypernyms"]
+from densvec.types import PathLike
 
 _ANSWERS = 15
 _FREQUENCY = 0.05

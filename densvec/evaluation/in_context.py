@@ -9,21 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from densvec.evaluation.baselines import Means, cosines
-from densvec.evaluation.reading import Line, PathLike, read_all, tokenize
+from densvec.evaluation.reading import Line, read_all, tokenize
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean, roc_area, spearman
 from densvec.text.concordance import Occurrence
-from densvec.types import Booleans, Floats
-
-__all__ = [
-    "PairInContext",
-    "best_threshold",
-    "read_similarity_in_context",
-    "read_word_in_context",
-    "similarity_in_context",
-    "word_in_context",
-]
+from densvec.types import Booleans, Floats, PathLike
 
 _REACH = 5.0
 """Words of thinned text on either side whose average is added to the word."""

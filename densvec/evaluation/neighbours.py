@@ -10,13 +10,10 @@ import numpy as np
 
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.pairs import read_similarity
-from densvec.evaluation.reading import PathLike
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
-from densvec.types import Floats, Indices
-
-__all__ = ["SETS", "Partners", "nearest_neighbours", "read_partners"]
+from densvec.types import Floats, Indices, PathLike
 
 SETS = ("MEN-TR-3k", "SIMLEX-999", "MTurk-771", "WS-353-SIM")
 """Sets of rated pairs, of which the best-rated fifth are partners."""

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from densvec.evaluation.baselines import Means
-from densvec.evaluation.reading import PathLike, read_all, read_lines
+from densvec.evaluation.reading import read_all, read_lines
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.questions.learning import learnt
 from densvec.statistics.weighted import Statistic, mean, median, spearman
-from densvec.types import Floats
-
-__all__ = ["Chimera", "Nonce", "chimeras", "nonces", "read_chimeras", "read_nonces"]
+from densvec.types import Floats, PathLike
 
 _SLOT = "___"
 

@@ -9,25 +9,12 @@ import numpy as np
 
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.figures import Figure, Results
-from densvec.evaluation.reading import PathLike, read_all, read_lines, some
+from densvec.evaluation.reading import read_all, read_lines, some
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Estimate
 from densvec.statistics.weighted import Statistic, average_precision, best_f1, mean, spearman
-from densvec.types import Floats, Indices
-
-__all__ = [
-    "BIG5",
-    "RatedPair",
-    "entailment",
-    "entailment_direction",
-    "graded_entailment",
-    "read_entailment",
-    "read_hyperlex",
-    "read_similarity",
-    "sums",
-    "word_similarity",
-]
+from densvec.types import Floats, Indices, PathLike
 
 BIG5 = ("MEN-TR-3k", "MTurk-771", "RW-STANFORD", "SIMLEX-999", "WS-353-ALL")
 """The five large sets of word similarity: the sum of their correlations is far less noisy than that of all."""

@@ -12,17 +12,6 @@ from typing import NoReturn, TypeVar
 from densvec.files.streams import open_stream
 from densvec.types import PathLike
 
-__all__ = [
-    "BenchmarkFileError",
-    "Line",
-    "PathLike",
-    "benchmark_name",
-    "read_all",
-    "read_lines",
-    "some",
-    "tokenize",
-]
-
 T = TypeVar("T")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 

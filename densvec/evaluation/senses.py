@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from densvec.evaluation.baselines import Means, unit
-from densvec.evaluation.reading import PathLike, read_all
+from densvec.evaluation.reading import read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.clusters import adjusted_rand_index, kmeans, paired_f, v_measure
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.concordance import Occurrence
-
-__all__ = ["AmbiguousWord", "read_sense_induction", "sense_induction"]
+from densvec.types import PathLike
 
 _REACH = 5.0
 """Words of thinned text on either side that the averages look at."""

@@ -11,22 +11,13 @@ import numpy as np
 
 from densvec.distances.ranking import best
 from densvec.evaluation.baselines import Means
-from densvec.evaluation.reading import PathLike, read_all
+from densvec.evaluation.reading import read_all
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.concordance import Occurrence
 from densvec.text.spelling import stems
-from densvec.types import Floats
-
-__all__ = [
-    "Instance",
-    "gap",
-    "lexical_substitution",
-    "ranking_of_candidates",
-    "read_candidates",
-    "read_substitution",
-]
+from densvec.types import Floats, PathLike
 
 _ENCODING = "latin-1"  # the files are not clean UTF-8
 _ANSWERS = 60

@@ -13,13 +13,11 @@ import numpy as np
 
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.figures import Figure, Results
-from densvec.evaluation.reading import PathLike, benchmark_name
+from densvec.evaluation.reading import benchmark_name
 from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Bootstrap
 from densvec.statistics.weighted import Statistic
-from densvec.types import Array
-
-__all__ = ["Method", "Task"]
+from densvec.types import Array, PathLike
 
 Item = TypeVar("Item")
 

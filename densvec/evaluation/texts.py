@@ -10,13 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from densvec.evaluation.baselines import Means, cosines
-from densvec.evaluation.reading import PathLike, read_all, tokenize
+from densvec.evaluation.reading import read_all, tokenize
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, pearson, spearman
-from densvec.types import Floats
-
-__all__ = ["PairOfTexts", "read_texts", "text_similarity"]
+from densvec.types import Floats, PathLike
 
 _SIF = 1e-3
 

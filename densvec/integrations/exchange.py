@@ -22,17 +22,6 @@ from densvec.types import Floats, PathLike
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "from_gensim",
-    "intersect_word2vec_format",
-    "load_word2vec_format",
-    "save_projector",
-    "save_word2vec_format",
-    "to_dataframe",
-    "to_gensim",
-    "to_spacy",
-]
-
 logger = logging.getLogger(__name__)
 
 

@@ -15,8 +15,6 @@ from densvec.files.streams import is_stream, open_stream
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["evaluate_word_analogies", "evaluate_word_pairs", "log_evaluate_word_pairs"]
-
 logger = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]

@@ -18,20 +18,6 @@ if TYPE_CHECKING:
 
     K = TypeVar("K", bound=KeyedDensities)
 
-__all__ = [
-    "add_vector",
-    "add_vectors",
-    "allocate_vecattrs",
-    "get_vecattr",
-    "resize_vectors",
-    "restrict",
-    "set_vecattr",
-    "sort_by_descending_frequency",
-    "unlearn",
-    "vectors_for_all",
-]
-
-
 # Attributes
 
 

@@ -10,8 +10,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["REMOVED", "init_sims", "missing", "word_vec", "words_closer_than"]
-
 REMOVED = {
     "vocab": "key_to_index (word to row), index_to_key (row to word) and get_vecattr(word, 'count')",
     "index2word": "index_to_key",

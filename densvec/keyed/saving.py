@@ -20,9 +20,6 @@ from densvec.types import PathLike
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-
-__all__ = ["header_of", "load", "restored", "save", "tensors_of"]
-
 Arrays = dict[str, npt.NDArray[Any]]
 _ATTRIBUTES = "attributes."
 _SUBWORDS = "subwords."  # which older files have, and nothing reads

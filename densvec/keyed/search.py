@@ -28,18 +28,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "Found",
-    "most_similar",
-    "most_similar_batch",
-    "most_similar_cosmul",
-    "relative_cosine_similarity",
-    "similar_by_density",
-    "similar_by_key",
-    "similar_by_vector",
-    "similar_by_word",
-]
-
 Found: TypeAlias = list[tuple[str, float]]
 
 _SPARE = 10

@@ -19,21 +19,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "closer_than",
-    "cosine_similarities",
-    "distance",
-    "distances",
-    "doesnt_match",
-    "get_mean_vector",
-    "most_similar_to_given",
-    "n_similarity",
-    "rank",
-    "rank_by_centrality",
-    "similarity",
-    "wmdistance",
-]
-
 logger = logging.getLogger(__name__)
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from densvec.questions.senses import Senses
     from densvec.questions.taxonomy import Taxonomy
 
-__all__ = ["plot_senses", "plot_shift", "plot_taxonomy"]
-
 
 def plot_senses(senses: Senses, ax: Axes | None = None, *, topn: int = 5) -> Axes:
     """Draw the posteriors of a word's occurrences, coloured by sense.

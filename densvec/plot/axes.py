@@ -9,18 +9,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "COLOURS",
-    "GREY",
-    "INK",
-    "blank_axes",
-    "dark",
-    "draw_arrow",
-    "fit_view",
-    "new_axes",
-    "open_frame",
-]
-
 COLOURS = (
     "#0072B2",
     "#D55E00",

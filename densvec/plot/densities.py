@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
 
-__all__ = ["Context", "plot_contexts", "plot_words"]
-
 Context: TypeAlias = "str | Sequence[str] | tuple[str | Sequence[str], int]"
 
 

@@ -13,8 +13,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RADII", "Plane", "are_exaggerated", "draw_ellipse", "note_radii"]
-
 
 @dataclass(frozen=True)
 class Plane:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
 
-__all__ = ["plot_entailment", "plot_entropy", "plot_generality"]
-
 
 def plot_generality(
     wv: KeyedDensities, ax: Axes | None = None, *, words: Iterable[str] | None = None, topn: int | None = None

@@ -16,8 +16,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Label", "families_for", "place_labels"]
-
 # Where a label may go: directions from its point, the best first, at distances in points (1/72 inch).
 _DIRECTIONS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)])
 _DISTANCES = np.array([5, 9, 14, 20, 28, 38, 50])

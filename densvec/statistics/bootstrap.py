@@ -13,8 +13,6 @@ import numpy.typing as npt
 from densvec.statistics.weighted import Statistic
 from densvec.types import Floats
 
-__all__ = ["Bootstrap", "Estimate", "difference", "from_draws"]
-
 _CELLS_AT_ONCE = 1 << 21  # a block of resamples holds about this many weights
 
 

@@ -9,13 +9,6 @@ import numpy.typing as npt
 
 from densvec.types import Floats, Indices
 
-__all__ = [
-    "adjusted_rand_index",
-    "kmeans",
-    "paired_f",
-    "v_measure",
-]
-
 _ROUNDS = 100  # of Lloyd's algorithm, which converges long before
 
 

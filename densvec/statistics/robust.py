@@ -8,8 +8,6 @@ import numpy as np
 
 from densvec.types import Floats
 
-__all__ = ["unusual"]
-
 _TUNING = 1.345
 """Huber's constant: residuals beyond this many standard deviations count less."""
 

@@ -13,17 +13,6 @@ import numpy.typing as npt
 
 from densvec.types import Floats, Indices
 
-__all__ = [
-    "Statistic",
-    "average_precision",
-    "best_f1",
-    "mean",
-    "median",
-    "pearson",
-    "roc_area",
-    "spearman",
-]
-
 Statistic = Callable[[Floats], Floats]
 
 
