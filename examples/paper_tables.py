@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from densvec.distances.vectors import unit_rows
 from densvec.evaluation import (
     Bootstrap,
     Estimate,
@@ -33,7 +34,6 @@ from densvec.evaluation import (
     ranking_of_candidates,
     word_similarity,
 )
-from densvec.evaluation.baselines import unit
 from densvec.evaluation.figures import format_table
 from densvec.evaluation.substitutes import Instance
 from densvec.keyed import KeyedDensities
@@ -215,7 +215,7 @@ def measured(wv: KeyedDensities, data: str, bootstrap: Bootstrap) -> Results:
 
 def rankers(wv: KeyedDensities) -> dict[str, Callable[[Sequence[Instance]], list[list[str]]]]:
     """Rankers of Table 2 that only need vectors, and the one that needs densities but no context."""
-    units = unit(wv.vectors.astype(np.float64))
+    units = unit_rows(wv.vectors.astype(np.float64))
 
     def by(scores_of: Callable[[int, list[int], list[str]], Any]) -> Callable[..., list[list[str]]]:
         def ranking(instance: Instance) -> list[str]:
@@ -254,7 +254,7 @@ def rankers(wv: KeyedDensities) -> dict[str, Callable[[Sequence[Instance]], list
 
     found = {"add": add(units), "mult": mult(units)}
     if wv.context_vectors is not None:
-        outputs = unit(wv.context_vectors.astype(np.float64))
+        outputs = unit_rows(wv.context_vectors.astype(np.float64))
         found |= {"add, output vectors": add(outputs), "mult, output vectors": mult(outputs)}
     if wv.log_variances is not None:
         found["prior"] = by(

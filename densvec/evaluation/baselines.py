@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -63,7 +64,7 @@ class Means:
         """Return the rows of words, -1 for unknown ones."""
         return np.fromiter((self.row(word) for word in words), dtype=np.intp)
 
-    def pairs(self, pairs: Iterable[Sequence[str]]) -> tuple[Indices, Indices, Indices]:
+    def pairs(self, pairs: Iterable[Sequence[Any]]) -> tuple[Indices, Indices, Indices]:
         """Return the rows of both words of each pair whose words are known, and which pairs these are."""
         rows = self.rows(word for pair in pairs for word in pair[:2]).reshape(-1, 2)
         known = np.flatnonzero((rows >= 0).all(axis=1))
@@ -100,12 +101,6 @@ class Means:
         totals = np.array([each.sum() for each in weights])
         means: Floats = sums / np.maximum(totals, 1e-30)[:, None]
         return means
-
-
-def unit(vectors: Floats) -> Floats:
-    """Return vectors of length 1; 0 stays 0."""
-    result: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
-    return result
 
 
 def cosines(first: Floats, second: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from densvec.distances.ranking import best
 from densvec.evaluation.baselines import Means
-from densvec.evaluation.reading import BenchmarkFileError, read_all
+from densvec.evaluation.reading import read_with_gold
 from densvec.evaluation.task import Method, Task
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
@@ -33,12 +33,8 @@ def read_hypernyms(path: PathLike) -> list[Query]:
 
     Only single words are asked for, and expected as answers.
     """
-    gold_file = str(path).replace(".data", ".gold")
-    lines, gold = read_all(path), read_all(gold_file)
-    if len(lines) != len(gold):
-        raise BenchmarkFileError(f"{path} has {len(lines)} lines and {gold_file} {len(gold)}")
     queries = []
-    for line, answer in zip(lines, gold, strict=True):
+    for line, answer in read_with_gold(path):
         word = line.text.split("\t")[0].strip().lower()
         hypernyms = frozenset(each.strip().lower() for each in answer.text.split("\t"))
         single = frozenset(each for each in hypernyms if " " not in each)
@@ -62,23 +58,19 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[Query]]:
 def _baselines(means: Means) -> Mapping[str, Method[Query]]:
     logs = np.log(np.maximum(means.counts, 1))
 
-    def nearest(frequency: float) -> Method[Query]:
-        def answer(queries: Sequence[Query]) -> list[Any]:
-            found: list[Any] = []
-            for query in queries:
-                row = means.row(query.word)
-                if row < 0:
-                    found.append(None)
-                    continue
-                scores = means.units @ means.units[row] + frequency * logs
-                words = (means.wv.index_to_key[i] for i in best(scores, min(4 * _ANSWERS, len(scores))))
-                found.append([word for word in words if not is_inflection(word, query.word)][:_ANSWERS])
-            return found
+    def nearest(word: str, frequency: float) -> list[str] | None:
+        row = means.row(word)
+        if row < 0:
+            return None
+        scores = means.units @ means.units[row] + frequency * logs
+        words = (means.wv.index_to_key[i] for i in best(scores, min(4 * _ANSWERS, len(scores))))
+        return [each for each in words if not is_inflection(each, word)][:_ANSWERS]
 
-        return answer
+    def by(frequency: float) -> Method[Query]:
+        return lambda queries: [nearest(query.word, frequency) for query in queries]
 
-    with_frequency = {"cosine + .05 log f": nearest(_FREQUENCY)} if means.counted else {}
-    return {"cosine": nearest(0.0), **with_frequency}
+    with_frequency = {"cosine + .05 log f": by(_FREQUENCY)} if means.counted else {}
+    return {"cosine": by(0.0), **with_frequency}
 
 
 def _score(queries: Sequence[Query], answers: Sequence[Sequence[str]]) -> Mapping[str, Statistic]:

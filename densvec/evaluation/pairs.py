@@ -1,9 +1,10 @@
-"""Pairs of words that people have rated: similarity, entailment and its direction."""
+"""Pairs of words that people have rated: similarity, entailment and its direction, and neighbours among all words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,14 @@ from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Estimate
 from densvec.statistics.weighted import Statistic, average_precision, best_f1, mean, spearman
 from densvec.types import Floats, Indices, PathLike
+
+SETS = ("MEN-TR-3k", "SIMLEX-999", "MTurk-771", "WS-353-SIM")
+"""Sets of rated pairs, of which the best-rated fifth are partners."""
+
+_MIDDLE = 1e-5, 1e-4
+"""Shares of the text that a word of middling frequency makes up."""
+_RARE, _NEAREST = 30, 10
+_TOGETHER = 256
 
 BIG5 = ("MEN-TR-3k", "MTurk-771", "RW-STANFORD", "SIMLEX-999", "WS-353-ALL")
 """The five large sets of word similarity: the sum of their correlations is far less noisy than that of all."""
@@ -69,32 +78,28 @@ def read_hyperlex(path: PathLike) -> list[RatedPair]:
     return some(pairs, path, "pairs")
 
 
-def _measured(means: Means, score: object) -> Method[RatedPair]:
-    """Return a method that scores pairs of rows, NaN for pairs with an unknown word."""
+def _measured(means: Means, score: Callable[[Indices, Indices], Floats]) -> Method[RatedPair]:
+    """Return a method that scores pairs by the rows of their words, if both are known."""
 
     def answer(pairs: Sequence[RatedPair]) -> Floats:
         result = np.full(len(pairs), np.nan)
-        first, second, known = means.pairs([pair[:2] for pair in pairs])
+        first, second, known = means.pairs(pairs)
         if len(known):
-            result[known] = score(first, second)  # type: ignore[operator]
+            result[known] = score(first, second)
         return result
 
     return answer
 
 
 def _cosine(means: Means) -> Mapping[str, Method[RatedPair]]:
-    def cosine(first: Indices, second: Indices) -> Floats:
-        products: Floats = np.einsum("ij,ij->i", means.units[first], means.units[second])
-        return products
-
-    return {"cosine": _measured(means, cosine)}
+    units = means.units
+    return {"cosine": _measured(means, lambda a, b: np.einsum("ij,ij->i", units[a], units[b]))}
 
 
 def _frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
     """Return by how much the first word is the rarer one, if it is known how often words occur."""
     logs = np.log(np.maximum(means.counts, 1))
-    rarer = _measured(means, lambda first, second: logs[second] - logs[first])
-    return {"frequency": rarer} if means.counted else {}
+    return {"frequency": _measured(means, lambda a, b: logs[b] - logs[a])} if means.counted else {}
 
 
 def _cosine_and_frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
@@ -105,35 +110,25 @@ def _measures(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
     """Return how far the first word is a kind of the second."""
     if wv.log_variances is None:
         return {}
-    keys, means = wv.index_to_key, Means(wv)
-
-    def by(call: object) -> Method[RatedPair]:
-        return _measured(means, lambda a, b: call([keys[i] for i in a], [keys[i] for i in b]))  # type: ignore[operator]
-
-    return {"wv.hypernymy": by(wv.hypernymy), "wv.entailment": by(wv.entailment)}
+    means, calls = Means(wv), {"wv.hypernymy": wv.hypernymy, "wv.entailment": wv.entailment}
+    return {name: _measured(means, call) for name, call in calls.items()}
 
 
 def _directed(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
     """Return how much more general the second word is."""
     if wv.log_variances is None:
         return {}
-    generality = {"wv.generality": np.asarray(wv.generality(wv.index_to_key))}
-    if "count" in wv.expandos:
-        generality["wv.generality, adjusted"] = wv.generality(wv.index_to_key, adjust="frequency")
-    keys, means = wv.index_to_key, Means(wv)
-
-    def direction(first: Indices, second: Indices) -> Floats:
-        a, b = [keys[i] for i in first], [keys[i] for i in second]
-        difference: Floats = np.asarray(wv.entailment(a, b)) - np.asarray(wv.entailment(b, a))
-        return difference
 
     def by(size: Floats) -> Method[RatedPair]:
-        return _measured(means, lambda first, second: size[second] - size[first])
+        return _measured(Means(wv), lambda a, b: size[b] - size[a])
 
-    return {
-        "wv.direction": _measured(means, direction),
-        **{name: by(size) for name, size in generality.items()},
+    found = {
+        "wv.direction": _measured(Means(wv), lambda a, b: wv.entailment(a, b) - wv.entailment(b, a)),
+        "wv.generality": by(wv.generality(range(len(wv)))),
     }
+    if "count" in wv.expandos:
+        found["wv.generality, adjusted"] = by(wv.generality(range(len(wv)), adjust="frequency"))
+    return found
 
 
 def _rho(pairs: Sequence[RatedPair], scores: Sequence[float]) -> Mapping[str, Statistic]:
@@ -161,6 +156,67 @@ entailment_direction = Task("direction of entailment", read_directions, _frequen
 
 graded_entailment = Task("graded entailment", read_hyperlex, _cosine_and_frequency, _rho, _measures)
 """How far people find one word a kind of another (HyperLex): Spearman's ρ. An answer is a number."""
+
+
+class Partners(NamedTuple):
+    """A word, and one that people find very similar."""
+
+    word: str
+    partner: str
+
+
+def read_partners(path: PathLike) -> list[Partners]:
+    """Read the best-rated fifth of the sets in a directory, each pair both ways."""
+    found = []
+    for file in (Path(path) / f"EN-{name}.txt" for name in SETS):
+        if file.exists():
+            pairs = sorted(read_similarity(file), key=lambda pair: -pair[2])
+            for a, b, _ in pairs[: len(pairs) // 5]:
+                found += [Partners(a, b), Partners(b, a)]
+    return found
+
+
+def _among_all(means: Means, scores_of: Callable[[Indices], Floats]) -> Method[Partners]:
+    """Return a method that finds the rank of each partner and the share of rare words among the ten nearest."""
+    total = means.counts.sum()
+    low, high = (max(share * total, 2 * _RARE) for share in _MIDDLE)
+    middling = (means.counts >= low) & (means.counts <= high)
+
+    def answers(items: Sequence[Partners]) -> list[Any]:
+        found: list[Any] = [None] * len(items)
+        words, partners, known = means.pairs(items)
+        for start in range(0, len(known), _TOGETHER):
+            part, sought = (rows[start : start + _TOGETHER] for rows in (words, partners))
+            scores, here = np.array(scores_of(part)), np.arange(len(part))
+            scores[here, part] = -np.inf
+            nearest = np.argpartition(-scores, min(_NEAREST, scores.shape[1] - 1), axis=1)[:, :_NEAREST]
+            rare = np.where(middling[part], (means.counts[nearest] < _RARE).mean(axis=1), np.nan)
+            ranks = 1 + (scores > scores[here, sought][:, None]).sum(axis=1)
+            for place, *answer in zip(known[start:].tolist(), ranks.tolist(), rare.tolist(), strict=False):
+                found[place] = tuple(answer)
+        return found
+
+    return answers
+
+
+def _by_kl(wv: KeyedDensities) -> Mapping[str, Method[Partners]]:
+    if wv.log_variances is None:
+        return {}
+    return {"kl": _among_all(Means(wv), lambda rows: wv.most_similar_batch(list(rows), None, metric="kl"))}
+
+
+def _by_cosine(means: Means) -> Mapping[str, Method[Partners]]:
+    return {"cosine": _among_all(means, lambda rows: means.units[rows] @ means.units.T)}
+
+
+def _near(items: Sequence[Partners], answers: Sequence[tuple[int, float]]) -> Mapping[str, Statistic]:
+    ranks, rare = np.array(answers, dtype=np.float64).reshape(-1, 2).T
+    return {"MRR": mean(1 / ranks), "rare": mean(np.nan_to_num(rare), ~np.isnan(rare))}
+
+
+nearest_neighbours = Task("neighbours", read_partners, _by_cosine, _near, _by_kl)
+"""Words that people find most similar, each sought among all words: the mean reciprocal rank, and for words of middling
+frequency the share of the ten nearest that occur fewer than 30 times. An answer is the rank and the share."""
 
 
 def sums(results: Results) -> Results:

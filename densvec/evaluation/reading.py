@@ -59,6 +59,18 @@ def read_all(path: PathLike, *, encoding: str = "utf-8") -> list[Line]:
     return lines
 
 
+def read_with_gold(path: PathLike) -> list[tuple[Line, Line]]:
+    """Return the lines of ``NAME.data``, each with its answer from ``NAME.gold`` beside; also of ``NAME.data.txt``."""
+    folder, name = os.path.split(os.fspath(path))
+    gold = os.path.join(folder, name.replace(".data", ".gold"))
+    lines, answers = read_all(path), read_all(gold)
+    if len(lines) != len(answers):
+        raise BenchmarkFileError(
+            f"{os.fspath(path)} has {len(lines)} lines, and {gold} {len(answers)} answers"
+        )
+    return list(zip(lines, answers, strict=True))
+
+
 def read_lines(path: PathLike, *, encoding: str = "utf-8") -> Iterator[Line]:
     r"""Yield the lines of a file that are not blank.
 

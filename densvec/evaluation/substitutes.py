@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from densvec.distances.ranking import best
+from densvec.distances.ranking import BestOfBlocks
+from densvec.distances.table import row_blocks
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import read_all
-from densvec.evaluation.task import Method, Task
+from densvec.evaluation.task import Method, Task, for_known
 from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.concordance import Occurrence
@@ -22,7 +23,6 @@ from densvec.types import Floats, PathLike
 _ENCODING = "latin-1"  # the files are not clean UTF-8
 _ANSWERS = 60
 """Words that a method returns for each instance; forms of the target and of each other are left out of them."""
-_TOGETHER = 256
 
 _forms = lru_cache(maxsize=1 << 18)(stems)
 
@@ -116,13 +116,13 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
     means = Means(wv)
 
     def substitutes(instances: Sequence[Instance]) -> list[Any]:
-        found: list[Any] = [None] * len(instances)
         words = [_target(means, each) for each in instances]
-        known = [i for i, word in enumerate(words) if word is not None]
-        questions = [(words[i], *_place(instances[i])) for i in known]
-        for i, answer in zip(known, wv.substitutes_batch(questions, topn=_ANSWERS), strict=True):
-            found[i] = [substitute for substitute, _ in answer]
-        return found
+
+        def answer(known: list[int]) -> list[Any]:
+            found = wv.substitutes_batch([(words[i], *_place(instances[i])) for i in known], topn=_ANSWERS)
+            return [[substitute for substitute, _ in each] for each in found]
+
+        return for_known(words, answer)
 
     return {"wv.substitutes": substitutes}
 
@@ -157,14 +157,15 @@ def _directions(means: Means) -> dict[str, Any]:
 def _baselines(means: Means) -> Mapping[str, Method[Instance]]:
     def nearest(directions: Any) -> Method[Instance]:
         def answer(instances: Sequence[Instance]) -> list[Any]:
-            sought, found = directions(instances), []
-            for start in range(0, len(sought), _TOGETHER):
-                for vector, scores in zip(
-                    sought[start:], sought[start : start + _TOGETHER] @ means.units.T, strict=False
-                ):
-                    keys = [means.wv.index_to_key[row] for row in best(scores, min(_ANSWERS, len(scores)))]
-                    found.append(keys if vector.any() else None)
-            return found
+            vectors = directions(instances)
+            found = BestOfBlocks(len(vectors), _ANSWERS)
+            for rows in row_blocks(0, len(means.units), len(vectors), 1 << 22):
+                found.add(rows.start, vectors @ means.units[rows].T)
+            keys = means.wv.index_to_key
+            return [
+                [keys[row] for row in rows] if vector.any() else None
+                for vector, (rows, _) in zip(vectors, found.result(), strict=True)
+            ]
 
         return answer
 
@@ -220,20 +221,23 @@ def _rank_calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
         found: list[Any] = []
         for each in instances:
             known, (tokens, position) = _known_candidates(means, each), _place(each)
-            word = _target(means, each)
-            ranking = wv.substitutes(word, tokens, known, topn=None, position=position) if known else []
+            asked = (_target(means, each), tokens, known)
+            ranking = wv.substitutes(*asked, topn=None, position=position) if known else []
             found.append([substitute for substitute, _ in ranking])
         return found
 
     def by_posterior(instances: Sequence[Instance]) -> list[Any]:
         """The paper's order: by the divergence of a candidate's prior from the posterior."""
-        found = [_known_candidates(means, each) for each in instances]
-        asked = [i for i, known in enumerate(found) if known]
-        questions = [(_target(means, instances[i]), *_place(instances[i])) for i in asked]
-        for i, posterior in zip(asked, wv.infer_posteriors(questions) if asked else (), strict=True):
-            order = np.argsort(posterior.kl(wv.density(found[i])), kind="stable")
-            found[i] = [found[i][j] for j in order]
-        return found
+        candidates = [_known_candidates(means, each) for each in instances]
+
+        def answer(asked: list[int]) -> Iterable[list[str]]:
+            questions = [(_target(means, instances[i]), *_place(instances[i])) for i in asked]
+            for i, posterior in zip(asked, wv.infer_posteriors(questions), strict=True):
+                order = np.argsort(posterior.kl(wv.density(candidates[i])), kind="stable")
+                yield [candidates[i][j] for j in order]
+
+        found = for_known([known or None for known in candidates], answer)
+        return [each or [] for each in found]
 
     return {"wv.substitutes": substitutes, "posterior": by_posterior}
 

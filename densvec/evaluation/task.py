@@ -5,7 +5,7 @@ What a package call answers and what a baseline answers are scored by the same c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +23,19 @@ Item = TypeVar("Item")
 
 Method = Callable[[Sequence[Item]], Sequence[Any] | Array]
 """Answers items: one answer for each, None or NaN where there is none (an unknown word)."""
+
+
+def for_known(keys: Sequence[Any], answer: Callable[[list[int]], Iterable[Any]]) -> list[Any]:
+    """Return answers to the items whose keys are known, by their numbers; None to those whose key is None.
+
+    Examples
+    --------
+    >>> for_known(["a", None, "b"], lambda known: [10 * i for i in known])
+    [0, None, 20]
+    """
+    known = [i for i, key in enumerate(keys) if key is not None]
+    found = dict(zip(known, answer(known) if known else (), strict=True))
+    return [found.get(i) for i in range(len(keys))]
 
 
 @dataclass(frozen=True)

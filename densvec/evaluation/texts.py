@@ -1,22 +1,29 @@
-"""How alike sentences are (STS-B)."""
+"""What texts mean: how alike sentences are (STS-B), and new words, learnt from what is written about them.
+
+New words come from a definition (nonces), or from a few sentences, and are compared with known words (chimeras).
+"""
 
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from densvec.evaluation.baselines import Means, cosines
-from densvec.evaluation.reading import read_all, tokenize
-from densvec.evaluation.task import Method, Task
+from densvec.evaluation.reading import read_all, read_lines, tokenize
+from densvec.evaluation.task import Method, Task, for_known
 from densvec.keyed import KeyedDensities
-from densvec.statistics.weighted import Statistic, pearson, spearman
+from densvec.questions.learning import learnt
+from densvec.statistics.weighted import Statistic, mean, median, pearson, spearman
 from densvec.types import Floats, PathLike
 
 _SIF = 1e-3
+"""The constant of smooth inverse frequency."""
+
+_SLOT = "___"
+"""Stands for the new word."""
 
 
 class PairOfTexts(NamedTuple):
@@ -31,7 +38,7 @@ def read_texts(path: PathLike) -> list[PairOfTexts]:
     """Read lines of two sentences and a rating, separated by commas; a sentence with a comma is in quotes."""
     pairs = []
     for line in read_all(path):
-        fields = next(csv.reader(io.StringIO(line.text)))
+        fields = next(csv.reader([line.text]))
         if len(fields) != 3:
             line.fail(f"expected two sentences and a rating, found {len(fields)} fields")
         pairs.append(PairOfTexts(tokenize(fields[0]), tokenize(fields[1]), line.figure(fields[2])))
@@ -42,12 +49,9 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairOfTexts]]:
     if wv.log_variances is None or "count" not in wv.expandos:
         return {}
 
-    def similarity(pairs: Sequence[PairOfTexts]) -> Floats:
-        result = np.full(len(pairs), np.nan)
-        known = [i for i, pair in enumerate(pairs) if all(any(w in wv for w in text) for text in pair[:2])]
-        if known:
-            result[known] = wv.text_similarities([pairs[i][:2] for i in known])
-        return result
+    def similarity(pairs: Sequence[PairOfTexts]) -> list[Any]:
+        known = [all(any(word in wv for word in text) for text in pair[:2]) or None for pair in pairs]
+        return for_known(known, lambda known: wv.text_similarities([pairs[i][:2] for i in known]))
 
     return {"wv.text_similarities": similarity}
 
@@ -56,10 +60,8 @@ def _baselines(means: Means) -> Mapping[str, Method[PairOfTexts]]:
     share = means.counts / means.counts.sum()
 
     def sides(pairs: Sequence[PairOfTexts], weights: Floats) -> tuple[Floats, Floats]:
-        return (
-            means.averages([pair.first for pair in pairs], weights),
-            means.averages([pair.second for pair in pairs], weights),
-        )
+        texts = [pair.first for pair in pairs], [pair.second for pair in pairs]
+        return means.averages(texts[0], weights), means.averages(texts[1], weights)
 
     def averaged(weights: Floats) -> Method[PairOfTexts]:
         return lambda pairs: cosines(*sides(pairs, weights))
@@ -84,3 +86,131 @@ def _score(pairs: Sequence[PairOfTexts], scores: Sequence[float]) -> Mapping[str
 
 text_similarity = Task("similarity of texts", read_texts, _baselines, _score, _calls)
 """How alike people find two sentences (STS-B): Pearson's and Spearman's correlations. An answer is a similarity."""
+
+
+class Nonce(NamedTuple):
+    """A word and a sentence that defines it, in which slots, ``___``, stand for the word."""
+
+    word: str
+    sentence: list[str]
+
+
+class Chimera(NamedTuple):
+    """Sentences with slots for a new word, and people's ratings of its similarity to known words, the probes."""
+
+    text: list[str]
+    probes: list[str]
+    ratings: list[float]
+
+
+def read_nonces(path: PathLike) -> list[Nonce]:
+    """Read lines of a word, a tab and its definition; lines that start with # are comments."""
+    nonces = []
+    for line in read_lines(path):
+        if line.text.startswith("#"):
+            continue
+        word, definition = line.fields("\t", 2, "a word, a tab and its definition")[:2]
+        nonces.append(Nonce(word.strip(), _with_slots(definition, word.strip())))
+    return nonces
+
+
+def read_chimeras(path: PathLike) -> list[Chimera]:
+    """Read lines of a number, a text with slots, probes and ratings, separated by tabs; lists by commas."""
+    found = []
+    for line in read_all(path, encoding="latin-1"):
+        _, text, probes, ratings = line.fields("\t", 4, "number, text, probes and ratings")[:4]
+        words, numbers = probes.strip().split(","), [line.figure(each) for each in ratings.split(",")]
+        if len(words) != len(numbers):
+            line.fail(f"there are {len(words)} probes and {len(numbers)} ratings")
+        found.append(Chimera(_with_slots(text, _SLOT), words, numbers))
+    return found
+
+
+def _with_slots(text: str, word: str) -> list[str]:
+    """Return the tokens of a text; the word itself, where it is given away, is a slot too."""
+    return [_SLOT if token == word else token for token in text.split()]
+
+
+Learner = Callable[[Sequence[list[str]]], Any]
+"""Returns a vector for the word in the slots of each text, or None."""
+
+
+def _learners(wv: KeyedDensities) -> dict[str, Learner]:
+    if wv.log_variances is None:
+        return {}
+
+    def learn(text: list[str]) -> Floats | None:
+        density = learnt(wv, [[token for token in text if token != _SLOT]])
+        return None if density is None else density.mean
+
+    return {"wv.learn": lambda texts: [learn(text) for text in texts]}
+
+
+def _averages(means: Means) -> dict[str, Learner]:
+    return {"average": means.averages}
+
+
+def _ranks(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method[Nonce]]:
+    """Return methods that find the rank of a word among all by the cosine with its vector."""
+
+    def rank(nonce: Nonce, vector: Any) -> float | None:
+        row = means.row(nonce.word)
+        if row < 0 or vector is None:
+            return None
+        scores = means.units @ np.asarray(vector, dtype=means.units.dtype)
+        # Of equal words half are better: a vector of nothing finds the word by chance.
+        return float((1 + (scores > scores[row]).sum() + (scores >= scores[row]).sum()) / 2)
+
+    def by(learner: Learner) -> Method[Nonce]:
+        return lambda nonces: list(map(rank, nonces, learner([each.sentence for each in nonces])))
+
+    return {name: by(learner) for name, learner in learners.items()}
+
+
+def _likenesses(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method[Chimera]]:
+    """Return methods that compare a word's vector with those of its probes."""
+
+    def likeness(trial: Chimera, vector: Any) -> Floats | None:
+        rows = means.rows(trial.probes)
+        if vector is None or (rows >= 0).sum() < 2:
+            return None
+        return np.where(rows >= 0, means.units[rows] @ vector, np.nan)
+
+    def by(learner: Learner) -> Method[Chimera]:
+        return lambda trials: list(map(likeness, trials, learner([each.text for each in trials])))
+
+    return {name: by(learner) for name, learner in learners.items()}
+
+
+def _ranked(nonces: Sequence[Nonce], ranks: Sequence[float]) -> Mapping[str, Statistic]:
+    return {"MRR": mean(1 / np.asarray(ranks, dtype=np.float64)), "median rank": median(ranks)}
+
+
+def _within_trials(trials: Sequence[Chimera], answers: Sequence[Any]) -> Mapping[str, Statistic]:
+    rhos = []
+    for trial, scores in zip(trials, answers, strict=True):
+        known = ~np.isnan(scores)
+        rho = spearman(scores[known], np.array(trial.ratings)[known])(np.ones((1, int(known.sum()))))[0]
+        rhos.append(0.0 if np.isnan(rho) else rho)  # all answers the same: nothing is told
+    return {"rho": mean(rhos, [len(set(trial.ratings)) > 1 for trial in trials])}
+
+
+nonces = Task(
+    "nonce words",
+    read_nonces,
+    lambda means: _ranks(means, _averages(means)),
+    _ranked,
+    lambda wv: _ranks(Means(wv), _learners(wv)),
+)
+"""A known word is learnt from its definition as if it were new, and its own mean looked for among all words: mean
+reciprocal rank and median rank. An answer is the rank."""
+
+chimeras = Task(
+    "chimeras",
+    read_chimeras,
+    lambda means: _likenesses(means, _averages(means)),
+    _within_trials,
+    lambda wv: _likenesses(Means(wv), _learners(wv)),
+)
+"""A new word is learnt from two, four or six sentences and compared with known ones (Lazaridou et al. 2017): the mean
+over trials of Spearman's ρ with people's ratings. An answer is a similarity for each probe, NaN if it is unknown."""

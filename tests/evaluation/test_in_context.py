@@ -110,7 +110,7 @@ def test_nothing_known_has_no_accuracy(tmp_path):
         ("dog\tN\t0\tdog\tdog", "T", "data.txt, line 1: expected two positions such as 3-7, found '0'"),
         ("dog\tN\t0-3\tdog\tdog", "T", "data.txt, line 1: '3' is not a position in the sentence of 1 tokens"),
         ("dog\tN\t0-0\tdog\tdog", "yes", "gold.txt, line 1: expected T or F"),
-        ("dog\tN\t0-0\tdog\tdog", "T\nF", "gold.txt, line 2: .* 2 answers, where .* has 1 lines"),
+        ("dog\tN\t0-0\tdog\tdog", "T\nF", "data.txt has 1 lines, and .*gold.txt 2 answers"),
     ],
 )
 def test_a_malformed_file_is_named(tmp_path, line, answer, complaint):

@@ -17,7 +17,7 @@ from densvec.evaluation import (
     text_similarity,
 )
 from densvec.evaluation.baselines import Means
-from densvec.evaluation.senses import read_sense_induction
+from densvec.evaluation.in_context import read_sense_induction
 from densvec.text.concordance import Occurrence
 from tests.evaluation.cases import NONE, around_the_circle, vectors, write
 
@@ -44,7 +44,7 @@ def test_hypernyms_are_sought_among_all_words(tmp_path):
     assert float(results["1A", "MRR", "given"]) == pytest.approx((1 / 2 + 1) / 2)
     assert {each.method for each in results} == {"wv.hypernyms", "cosine", "cosine + .05 log f", "given"}
     write(tmp_path / "1A.gold", "animal\n")
-    with pytest.raises(BenchmarkFileError, match=r"has 3 lines and .* 1"):
+    with pytest.raises(BenchmarkFileError, match=r"has 3 lines, and .* 1 answers"):
         hypernym_discovery(example_densities(), data)
 
 
