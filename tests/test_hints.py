@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from densvec import BayesianSkipGram, DensvecFileError, KeyedDensities
@@ -35,6 +36,11 @@ class TestModels:
             with pytest.raises(TypeError, match=r"corpus_file='.*wiki.txt'"):
                 BayesianSkipGram(wrong)
 
+    def test_a_column_of_sentences_trains(self):
+        sentences = pd.Series([["a", "b"]] * 50, index=range(7, 57))
+        model = BayesianSkipGram(sentences, vector_size=2, min_count=1, epochs=1, workers=1)
+        assert model.corpus_total_words == 100
+
     def test_hierarchical_softmax_comes_first(self):
         with pytest.raises(ValueError, match=r"^hs=1"):
             BayesianSkipGram(hs=1, negative=0)
@@ -56,6 +62,17 @@ class TestKeys:
         again = pickle.loads(pickle.dumps(caught.value))
         assert isinstance(again, KeyError)
         assert "did you mean 'kiwi'" in again.args[0]
+
+    def test_several_words_are_refused(self, model):
+        several = ["the silent owl", "the wise owl"]
+        for words in (several, pd.Series(several)):
+            with pytest.raises(TypeError, match=r"one word is expected.*one after the other"):
+                model.wv.hypernyms(words)
+            with pytest.raises(TypeError, match="a word is expected first, and its sentence second"):
+                model.wv.substitutes(words, "owl")
+            with pytest.raises(TypeError, match="several sentences are given"):
+                model.wv.substitutes("owl", words)
+            assert len(model.wv.infer(words, word="owl")) == 2
 
     def test_positions_of_known_tokens(self, model):
         tokens = ["xyzzy", "kiwi", "is", "plugh", "ripe"]

@@ -61,17 +61,24 @@ class SensesOf(Document):
     def table(self) -> Table:
         """Return a row for each example."""
         rows = [
-            (self.word, number, sense.share, [each.word for each in sense.nearest], " ".join(example.tokens))
+            (
+                self.word,
+                number,
+                sense.share,
+                self.occurrences,
+                [each.word for each in sense.nearest],
+                " ".join(example.tokens),
+            )
             for number, sense in enumerate(self.senses, 1)
             for example in sense.examples
         ]
-        return Table(("word", "sense", "share", "nearest", "example"), rows)
+        return Table(("word", "sense", "share", "occurrences", "nearest", "example"), rows)
 
     def __str__(self) -> str:
         parts = []
         for number, sense in enumerate(self.senses, 1):
             words = " ".join(each.word for each in sense.nearest)
-            head = f"{self.word} {number}  {100 * sense.share:.0f} %  {words}"
+            head = f"{self.word} {number}  {100 * sense.share:.0f} % of {self.occurrences:,}  {words}"
             parts.append("\n".join([head, *(f"  {example.line}" for example in sense.examples)]))
         return "\n\n".join([*parts, *([self.note] if self.note else [])])
 

@@ -76,6 +76,8 @@ def _cell(value: Any) -> Any:
 
 
 def _markdown(value: Any) -> str:
+    if isinstance(value, float):
+        value = f"{value:.4g}"  # for people: the other formats keep all digits
     text = "" if value is None else str(_cell(value))
     return text.replace("|", "\\|").replace("\n", " ")
 

@@ -275,12 +275,13 @@ class Texts(Document):
 def texts(
     wv: KeyedDensities,
     asked: Sequence[str],
+    words: Sequence[Sequence[str]] | None = None,
     *,
     weights: str = "sif",
     metric: str = "cosine",
     topn: int | None = None,
 ) -> Texts:
-    """Rank texts by how similar they are to the first.
+    """Rank texts by how similar they are to the first; their words may be given, which then stand under their names.
 
     Examples
     --------
@@ -289,9 +290,9 @@ def texts(
     """
     if len(asked) < 2:
         raise UsageError("at least two texts are needed: the question, and one to compare it with")
-    densities = wv.text_density(
-        [[spelt(wv, word) for word in words_of(wv, text)] for text in asked], weights=weights
-    )
+    if words is None:
+        words = [words_of(wv, text) for text in asked]
+    densities = wv.text_density([[spelt(wv, word) for word in each] for each in words], weights=weights)
     scores = wv.text_similarity(densities[0], densities[1:], metric=metric)[0]
     order = (-scores).argsort(kind="stable")[:topn]
     return Texts(asked[0], [TextScore(asked[1 + i], float(scores[i])) for i in order])

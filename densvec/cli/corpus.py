@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "READING",
     "Source",
+    "files_of",
     "is_path",
     "open_corpus",
     "open_source",
@@ -100,39 +101,39 @@ def decided(files: Sequence[str], reading: TextReading, name: str, command: str,
         text = data[length:].decode(encoding or reading.encoding, "replace")
         seen["markup"] += kinds.is_markup(data)
         seen["gutenberg"] += kinds.has_boilerplate(text)
-        seen["wide"] += length > 0
         seen["unspaced"] += looks_unspaced(text)
         seen["raw"] += looks_raw(text)
+        seen["text"] += bool(data)
+        if not data and not quiet:
+            say(f"densvec {command}: {path} is empty")
     if seen["unspaced"] and reading.tokenize == "auto":
         say(
             f"densvec: warning: {name} has no spaces between its words: segment it first, with jieba, MeCab or "
             "PyThaiNLP, for example, or in Python give RawText a function that does"
         )
-    found = reading
     special = seen["markup"] or seen["gutenberg"] or reading.column is not None
     if reading.tokenize == "auto" and not seen["raw"] and not special:
         return replace(reading, tokenize="none", lower=False)
     if quiet:
-        return found
+        return reading
+
+    def some(kind: str) -> str:
+        if seen[kind] == seen["text"]:
+            return name
+        return f"{seen[kind]:,} of {counted(seen['text'], 'file')} in {name}"
+
     if reading.tokenize == "auto":
         numbers = "with numbers" if reading.keep_numbers else "without numbers"
         case = "in lower case" if reading.lower else "as they are spelt"
-        which = (
-            name
-            if seen["raw"] in (0, len(files))
-            else f"in {name}, {counted(seen['raw'], 'file')} of {len(files):,}"
-        )
         say(
-            f"densvec {command}: {which} is not tokenised: its words are taken {case}, {numbers}, sentence by "
-            "sentence; --tokenize none would leave it as it is"
+            f"densvec {command}: not tokenised: {some('raw')}; words are taken {case}, {numbers}, sentence by "
+            "sentence (--tokenize none would leave it as it is)"
         )
     if seen["gutenberg"] and reading.tokenize != "none":
-        of = f"{seen['gutenberg']:,} of {counted(len(files), 'file')}"
-        say(f"densvec {command}: Project Gutenberg's head and foot are left out of {of}")
+        say(f"densvec {command}: Project Gutenberg's head and foot are left out of {some('gutenberg')}")
     if seen["markup"]:
-        of = f"{seen['markup']:,} of {counted(len(files), 'file')}"
-        say(f"densvec {command}: {of} are HTML or XML: their text is read")
-    return found
+        say(f"densvec {command}: HTML or XML, whose text is read: {some('markup')}")
+    return reading
 
 
 def corpus_like(wv: KeyedDensities, args: argparse.Namespace) -> TextReading:
@@ -142,6 +143,11 @@ def corpus_like(wv: KeyedDensities, args: argparse.Namespace) -> TextReading:
     options = {each.name: getattr(args, each.name, None) for each in fields(TextReading)}
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     return replace(text_reading_of(wv), **given)
+
+
+def files_of(corpus: str, wv: KeyedDensities, args: argparse.Namespace) -> list[str]:
+    """Return the files that a name stands for, and say which were left out."""
+    return _files_of(corpus, corpus_like(wv, args), args.command, args.json)
 
 
 def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.Namespace) -> RawText:
@@ -197,8 +203,8 @@ def recorded_text(model: str) -> str | list[str] | None:
 
 
 def is_path(argument: str) -> bool:
-    """Return whether an argument is a file that exists, of a pattern that the shell expanded, rather than a word."""
-    return ("." in argument or os.sep in argument) and os.path.exists(argument)
+    """Return whether an argument is a file, a folder or a pattern of files that exist, rather than a word or a text."""
+    return ("." in argument or os.sep in argument) and (os.path.exists(argument) or bool(glob.glob(argument)))
 
 
 _GROUP = "how the text is read"

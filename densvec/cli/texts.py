@@ -60,7 +60,8 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
         raise UsageError("give words to ask about, after the CORPUS")
     if args.corpus == "-" and args.questions == ["-"]:
         raise UsageError("CORPUS and words cannot both be read from standard input")
-    corpus, name = open_corpus([args.corpus, *files], wv, args), " ".join([args.corpus, *files])
+    corpus = open_corpus([args.corpus, *files], wv, args)
+    name = f"{len(files) + 1:,} files" if files else "standard input" if args.corpus == "-" else args.corpus
 
     found: dict[str, Senses] = {}
 

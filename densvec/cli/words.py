@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from densvec import answers
 from densvec.answers import Document
 from densvec.answers.documents import scored
-from densvec.answers.messages import UsageError
+from densvec.answers.messages import UsageError, say
 from densvec.cli.commands import (
     MODEL,
     RARE,
@@ -31,8 +31,9 @@ from densvec.cli.commands import (
     text_of,
     topn,
 )
+from densvec.cli.corpus import READING, files_of, is_path, open_corpus
 from densvec.cli.pictures import drawing, picture
-from densvec.questions.lookup import common_rows
+from densvec.questions.lookup import common_rows, words_of
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -173,24 +174,35 @@ examples:
 
 
 def _learn(args: argparse.Namespace) -> Document:
-    word, sentences = text_of(args.word), list(lines_or(args.sentences)) if args.sentences else []
-    if sentences:
-        from densvec import pretrained
+    from densvec import pretrained
 
-        wv = pretrained.load(args.model, mmap=None)  # writable, unlike a mapped one
+    if not args.sentences and args.save is not None:
+        raise UsageError("spelling alone does not add a word to a model: give sentences, or leave out --save")
+    wv = pretrained.load(args.model, mmap=None) if args.sentences else load(args.model)  # None: writable
+    word = "_".join(words_of(wv, text_of(args.word))) or args.word
+    if word in wv:
+        raise UsageError(f"{word!r} is known already: `densvec similar` prints the words nearest to it")
+    if args.sentences:
+        sentences = list(_sentences_with(word, wv, args))
+        if not sentences:
+            raise UsageError(f"{word!r} does not occur in {' '.join(args.sentences)}")
         density = wv.learn(word, sentences)
     else:
-        if args.save is not None:
-            raise UsageError(
-                "spelling alone does not add a word to a model: give sentences, or leave out --save"
-            )
-        wv = load(args.model)
         density = wv.density_from_spelling(word)
     near = wv.most_similar(density, topn=args.topn + 1, restrict_vocab=common_rows(wv))
     found = scored([(other, score) for other, score in near if other != word][: args.topn], wv)
     if args.save is not None:
         wv.save(args.save)
     return answers.Learnt(word, float(density.variance.mean()), found)
+
+
+def _sentences_with(word: str, wv: KeyedDensities, args: argparse.Namespace) -> Iterator[str | Sequence[str]]:
+    """Yield the sentences that were given, and those of files and folders in which the word stands."""
+    for text in lines_or(args.sentences):
+        if is_path(text):
+            yield from (sentence for sentence in open_corpus(text, wv, args) if word in sentence)
+        else:
+            yield text
 
 
 LEARN = Command(
@@ -203,24 +215,39 @@ occurs, or, without any, from its spelling. With --save the model is saved with 
 examples:
   densvec learn model.dv wug "a wug is a small bird" "the wug nests in trees"
   densvec learn model.dv wug - --save larger.dv < sentences.txt
+  densvec learn model.dv wug books/  # from the sentences of a text that the word stands in
   densvec learn model.dv unbirdlike  # from its spelling""",
     [
         MODEL,
         Argument("word", metavar="WORD", help="the new word"),
         Argument(
-            "sentences", metavar="SENTENCE", nargs="*", help="sentences with the word in them; - reads lines"
+            "sentences",
+            metavar="SENTENCE",
+            nargs="*",
+            help="sentences with the word in them, or files and folders of text; - reads lines",
         ),
         option("--save", "save the densities with the new word in this file", metavar="MODEL"),
         TOPN,
         TABLE,
+        *READING,
     ],
     _learn,
 )
 
 
 def _texts(args: argparse.Namespace) -> Document:
-    texts = list(lines_or(args.texts))
-    return answers.texts(load(args.model), texts, weights=args.weights, metric=args.metric, topn=args.topn)
+    wv, names, words = load(args.model), list[str](), list[Sequence[str]]()
+    for text in lines_or(args.texts):
+        for name in files_of(text, wv, args) if is_path(text) else [text]:
+            found = words_of(wv, name)
+            if is_path(name):
+                found = [word for sentence in open_corpus(name, wv, args) for word in sentence]
+            if any(word in wv for word in found) or name == text:
+                names.append(name)
+                words.append(found)
+            else:
+                say(f"densvec texts: left out: {name} has no word that the model knows")
+    return answers.texts(wv, names, words, weights=args.weights, metric=args.metric, topn=args.topn)
 
 
 TEXTS = Command(
@@ -228,18 +255,25 @@ TEXTS = Command(
     "how similar texts are",
     """\
 Take the first text as the question and rank the others by how similar they are to it. A text is the density of its
-words, combined by precision; frequent words count little.""",
+words, combined by precision; frequent words count little. A text may be a file; each file of a folder is a text.""",
     """\
 examples:
+  densvec texts model.dv emma.txt books/ -o alike.csv
   densvec texts model.dv "an owl in the barn" "birds of the night" "apples and plums"
   densvec texts model.dv - -n 5 --json < texts.txt  # one per line, the question first""",
     [
         MODEL,
-        Argument("texts", metavar="TEXT", nargs="+", help="the question, then the texts; - reads lines"),
+        Argument(
+            "texts",
+            metavar="TEXT",
+            nargs="+",
+            help="the question, then the texts, or files and folders of them; - reads lines",
+        ),
         option("--weights", "how much words count", "sif", choices=["sif", "none"]),
         metric("cosine"),
         topn("texts to print", None),
         TABLE,
+        *READING,
     ],
     _texts,
 )

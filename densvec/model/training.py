@@ -164,7 +164,7 @@ class Training(ModelState):
             return None
         if given:
             self._corpus = (sentences, corpus_file)
-        if self._corpus == (None, None) and self._recorded is not None:
+        if self._corpus[0] is None and self._corpus[1] is None:
             self._corpus = (None, self._recorded_corpus())
         if self._corpus[0] is None and self._corpus[1] is None:
             raise RuntimeError(

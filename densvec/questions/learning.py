@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.checks import counted
 from densvec.distances.vectors import unit
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import filled_norms, kept_shares, known_log_variances, variation_of, words_of
@@ -64,8 +65,8 @@ def learn(
         raise ValueError(f"there are no sentences to learn {word!r} from: give at least one")
     if not any(word in each for each in split):
         raise ValueError(
-            f"{word!r} does not occur in the {len(split)} sentences: a sentence must contain the word itself, as "
-            "one of its tokens"
+            f"{word!r} does not occur in {counted(len(split), 'sentence')}: a sentence must contain the word itself, "
+            "as one of its tokens"
         )
     around = [[token for token in each if token != word] for each in split if word in each]
     density = learnt(wv, around)

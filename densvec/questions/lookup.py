@@ -151,7 +151,12 @@ def one_density(wv: KeyedDensities, item: Any) -> Gaussian:
         return item
     if isinstance(item, KEY_TYPES):
         return wv.density(item)
-    return Gaussian(np.asarray(item, dtype=wv.vectors.dtype), _typical_variance(wv))
+    vector = np.asarray(item)
+    if vector.dtype.kind not in "fiu":
+        raise TypeError(
+            f"one word is expected, not a {type(item).__name__}: ask about several one after the other"
+        )
+    return Gaussian(vector.astype(wv.vectors.dtype), _typical_variance(wv))
 
 
 def _typical_variance(wv: KeyedDensities) -> Floats:

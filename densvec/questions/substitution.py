@@ -150,6 +150,11 @@ def _question(
     wv: KeyedDensities, word: Any, context: Any, position: int | None = None
 ) -> tuple[Any, Sequence[Any], int | None]:
     """Return a word, the tokens of its context, and where it stands among them."""
+    if type(word).__hash__ is None:  # a list, or a Series
+        raise TypeError(
+            f"a word is expected first, and its sentence second: got {str(word)[:80]}; substitutes_batch takes many "
+            "pairs of them"
+        )
     tokens, position = placed_tokens(wv, context, position)
     if position is None and word in tokens:
         if list(tokens).count(word) == 1:

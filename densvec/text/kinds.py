@@ -20,6 +20,7 @@ __all__ = [
     "has_boilerplate",
     "is_markup",
     "is_table",
+    "likely_encoding",
     "refusal",
 ]
 
@@ -123,7 +124,28 @@ def refusal(name: str, data: bytes, *, encoding: str = "utf-8", column: str | No
         names = columns_of(name, data.decode(byte_order_mark(data)[1] or encoding, "replace"))
         listed = ", ".join(names)
         return f"a table: say in which column the text is, by --column (column= of RawText): {listed}"
+    if _bare_name(name).endswith(".json") and data.lstrip()[:1] in (b"[", b"{") and not is_table(name, data):
+        return "one JSON document: save its items as lines of JSON, one object each (.jsonl)"
     return None
+
+
+def _bare_name(name: str) -> str:
+    return re.sub(r"\.(gz|bz2|xz|zst)$", "", name.lower())
+
+
+def likely_encoding(data: bytes, encoding: str = "utf-8") -> str:
+    """Return how a text is encoded that should be UTF-8: as cp1252, if more of its letters are not UTF-8 than are.
+
+    Examples
+    --------
+    >>> likely_encoding("café".encode()), likely_encoding("café".encode("latin-1"))
+    ('utf-8', 'cp1252')
+    """
+    if encoding != "utf-8" or data.isascii():
+        return encoding
+    beyond_ascii = re.findall(r"[^\0-\x7f]", data.decode("utf-8", "replace"))
+    replaced = beyond_ascii.count("\ufffd") - data.count("\ufffd".encode())
+    return "cp1252" if 2 * replaced > len(beyond_ascii) else "utf-8"
 
 
 def is_markup(data: bytes) -> bool:
@@ -145,8 +167,7 @@ def is_table(name: str, data: bytes) -> bool:
     >>> is_table("a.csv", b"id,text"), is_table("a.txt", b'{"text": "He left."}\n'), is_table("a.txt", b"He left.")
     (True, True, False)
     """
-    name = re.sub(r"\.(gz|bz2|xz|zst)$", "", name.lower())
-    if name.endswith(_TABLES):
+    if _bare_name(name).endswith(_TABLES):
         return True
     return data.lstrip()[:1] == b"{" and bool(_object(data.decode("utf-8", "replace")))
 

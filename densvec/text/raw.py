@@ -12,13 +12,23 @@ from densvec.files.streams import faults_named, open_binary
 from densvec.text import kinds, stages
 from densvec.text._raw import Tokenised
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
-from densvec.text.source import TextCorpus, Transcoded, corpus_paths, is_files, log_replaced, source_opener
+from densvec.text.source import (
+    TextCorpus,
+    Transcoded,
+    corpus_paths,
+    is_files,
+    log_once,
+    log_replaced,
+    source_opener,
+)
 from densvec.text.text_reading import REGEX, TextReading
 from densvec.types import Source
 
 __all__ = ["RawText", "looks_raw", "looks_unspaced", "looks_wrapped"]
 
-_SAMPLE = 1 << 18  # how many bytes are looked at to guess the kind of a text
+_SAMPLE, _LONG_SAMPLE = 1 << 18, 1 << 22
+"""How many bytes are looked at to guess the kind of a text, and its encoding: an accent may be rare."""
+
 Tokenize = str | Callable[[str], Iterable[str]]
 
 
@@ -104,7 +114,7 @@ class RawText(TextCorpus):
         self.wrapped = wrapped
         self.column = column
         self.gutenberg = gutenberg
-        self._split = str.split if tokenize == "none" and lower else _splitter(tokenize)
+        self._split = _splitter(tokenize)
         files = _listed(source, self.encoding, column)
         super().__init__(files, max_sentence_length, errors=errors)
         self._sources = [source_opener(each, open_binary) for each in files]
@@ -157,27 +167,31 @@ class RawText(TextCorpus):
     def _open(self, name: str, opener: Callable[[], Any]) -> Any:
         """Open one file as tokenised UTF-8."""
         with faults_named(name):
-            data = _first_bytes(opener)  # looked at first: an open file is read from its start
+            data = _first_bytes(opener, _LONG_SAMPLE)  # looked at first: an open file is read from its start
         mark, encoding = kinds.byte_order_mark(data)
+        if encoding is None and self.errors == "replace":
+            encoding = kinds.likely_encoding(data, self.encoding)
+            if encoding != self.encoding:
+                log_once("%s is not UTF-8, and read as cp1252: if that is wrong, say its encoding", name)
         encoding = encoding or self.encoding
-        file, text = opener(), _decoded(data, encoding)
+        file, text = opener(), _decoded(data[:_SAMPLE], encoding)
         if mark:
             file.read(mark)
         stage = self._stage(name, data, text)
         if stage is not None:
-            lines = stage(_lines(file, encoding, self.errors))
-            file, encoding = stages.AsFile(lines, file), "utf-8"
             text = "\n".join(stage(iter(text.splitlines())))
         tokenize, lower = self.tokenize, self.lower
         if tokenize == "auto":
             tokenize = "simple" if looks_raw(text) or stage is not None else "none"
             lower = lower and (tokenize == "simple" or text != text.lower())
-        if self._split is not None or (tokenize == "none" and lower):
-            return _SplitInPython(
-                _lines(file, encoding, self.errors), self._split or str.split, self.lower, file
-            )
-        if encoding != "utf-8" or self.errors == "strict":
-            file = Transcoded(file, encoding, self.errors)
+        split = self._split or (str.split if tokenize == "none" and lower else None)
+        if stage or split or encoding != "utf-8" or self.errors == "strict":
+            file = Transcoded(file, encoding, self.errors, name)
+        lines = _lines(file) if stage is None else stage(_lines(file))
+        if split is not None:
+            return stages.AsFile(_tokenised(lines, split, lower), file)
+        if stage is not None:
+            file = stages.AsFile(lines, file)
         if tokenize == "none":
             return file
         wrapped = looks_wrapped(text) if self.wrapped is None else self.wrapped
@@ -186,7 +200,7 @@ class RawText(TextCorpus):
             lower=self.lower,
             keep_numbers=self.keep_numbers,
             line_ends=not wrapped,
-            count_invalid=lambda invalid: log_replaced(invalid, self),
+            count_invalid=lambda invalid: log_replaced(invalid, name),
         )
 
     def _stage(self, name: str, data: bytes, text: str) -> Callable[[Iterator[str]], Iterator[str]] | None:
@@ -201,32 +215,11 @@ class RawText(TextCorpus):
         return None
 
 
-class _SplitInPython:
-    """Lines that a function splits into words, read as a file of tokenised text."""
-
-    def __init__(
-        self, lines: Iterator[str], split: Callable[[str], Iterable[str]], lower: bool, file: Any
-    ) -> None:
-        self._lines, self._split, self._lower, self._file = lines, split, lower, file
-        self._left = b""
-
-    def read(self, size: int) -> bytes:
-        """Return at most `size` bytes."""
-        parts, total = [self._left], len(self._left)
-        while total < size:
-            line = next(self._lines, None)
-            if line is None:
-                break
-            words = ("_".join(word.split()) for word in self._split(line.lower() if self._lower else line))
-            parts.append(" ".join(filter(None, words)).encode("utf-8", "surrogatepass") + b"\n")
-            total += len(parts[-1])
-        data = b"".join(parts)
-        self._left = data[size:]
-        return data[:size]
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+def _tokenised(lines: Iterator[str], split: Callable[[str], Iterable[str]], lower: bool) -> Iterator[str]:
+    """Yield lines that a function splits into words, these between spaces."""
+    for line in lines:
+        words = ("_".join(word.split()) for word in split(line.lower() if lower else line))
+        yield " ".join(filter(None, words))
 
 
 def _splitter(tokenize: Tokenize) -> Callable[[str], Iterable[str]] | None:
@@ -247,16 +240,16 @@ def _listed(source: Any, encoding: str, column: str | None) -> list[Any]:
     return [source]
 
 
-def _first_bytes(opener: Callable[[], Any]) -> bytes:
+def _first_bytes(opener: Callable[[], Any], size: int = _SAMPLE) -> bytes:
     """Return the first bytes of a file, to the last whole line."""
     file = opener()
     try:
         data = b""
-        while len(data) < _SAMPLE and (more := file.read(_SAMPLE - len(data))):
+        while len(data) < size and (more := file.read(size - len(data))):
             data += more
     finally:
         file.close()
-    return data[: data.rfind(b"\n") + 1] if len(data) == _SAMPLE and b"\n" in data else data
+    return data[: data.rfind(b"\n") + 1] if len(data) == size and b"\n" in data else data
 
 
 def _decoded(data: bytes, encoding: str) -> str:
@@ -264,13 +257,12 @@ def _decoded(data: bytes, encoding: str) -> str:
     return data[mark:].decode(said or encoding, "replace")
 
 
-def _lines(file: Any, encoding: str, errors: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
-    left = ""
+def _lines(file: Any) -> Iterator[str]:
+    left = b""
     while data := file.read(1 << 18):
-        *lines, left = (left + decoder.decode(data)).split("\n")
-        yield from lines
-    yield left + decoder.decode(b"", final=True)
+        *lines, left = (left + data).split(b"\n")
+        yield from (line.decode("utf-8", "surrogatepass") for line in lines)
+    yield left.decode("utf-8", "surrogatepass")
 
 
 _ENDS_CLAUSE = re.compile(r"\w[.,;:!?][\"'”’)\]]*\s")

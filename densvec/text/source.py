@@ -85,8 +85,8 @@ def corpus_paths(
 
     A directory stands for the files in it and a pattern for those that match it, in alphabetical order; a list keeps
     its order. A path that exists is never taken as a pattern. Of a directory, hidden files are left out, and so are
-    those that are no text, which are logged, or added to `left_out`; a file that is named itself and is no text is a
-    ValueError. Tables are text if a `column` of theirs is asked for.
+    directories in it and files that are no text, which are logged, or added to `left_out`; a file that is named itself
+    and is no text is a ValueError. Tables are text if a `column` of theirs is asked for.
 
     Examples
     --------
@@ -122,6 +122,10 @@ def corpus_paths(
 
 def _refusal(path: str, encoding: str, column: str | None, listed: bool) -> str | None:
     """Return what a file is if it is no text; nothing is known of pipes and remote ones, nor if it cannot be opened."""
+    if listed and os.path.isdir(path):
+        return (
+            f"a folder in a folder: name it, too, or give a pattern in quotes, '{os.path.dirname(path)}/**'"
+        )
     try:
         data = kinds.beginning(path)
     except (OSError, ValueError, ImportError):
@@ -151,7 +155,9 @@ def _files(name: str) -> list[str]:
     path = local_path(name)
     if os.path.isdir(path):
         found = [
-            entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")
+            entry.path
+            for entry in os.scandir(path)
+            if (entry.is_file() or entry.is_dir()) and not entry.name.startswith(".")
         ]
         if not found:
             raise ValueError(f"corpus_file={name!r} is a directory without files")
@@ -211,19 +217,25 @@ def source_opener(
 
 
 class Transcoded:
-    """A file in another encoding, read as UTF-8."""
+    """A file in another encoding, read as UTF-8; what could not be decoded is logged under the file's `name`."""
 
-    def __init__(self, file: Any, encoding: str, errors: str) -> None:
-        self._file = file
+    def __init__(self, file: Any, encoding: str, errors: str, name: str = "") -> None:
+        self._file, self._name, self._encoding = file, name, encoding
         self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+        self._own = "\ufffd".encode(encoding, "ignore") or None  # how the text itself says "replaced"
+        self._replaced = 0
 
     def read(self, size: int) -> bytes:
         """Return at most `size` bytes; none only at the end."""
         while True:
             data = self._file.read(max(1, size // 4))  # no character takes more than four times its bytes
             text = self._decoder.decode(data, final=not data)
+            self._replaced += text.count("\ufffd") - (data.count(self._own) if self._own else 0)
             if text or not data:
-                return text.encode("utf-8", "surrogatepass")
+                break
+        if not data and self._name:
+            log_replaced(self._replaced, self._name, self._encoding.upper())
+        return text.encode("utf-8", "surrogatepass")
 
     def close(self) -> None:
         """Close the file."""
@@ -284,20 +296,28 @@ class TextCorpus:
 _told: set[object] = set()  # files that were warned about
 
 
-def log_replaced(replaced: int, corpus: object) -> None:
-    """Warn about byte sequences that were not UTF-8, once for each corpus or file."""
+def log_once(message: str, path: str) -> None:
+    """Warn of something about a file, once."""
+    if (message, path) not in _told:
+        _told.add((message, path))
+        logger.warning(message, path)
+
+
+def log_replaced(replaced: int, corpus: object, encoding: str = "UTF-8") -> None:
+    """Warn about byte sequences that were not in an encoding, once for each corpus or file."""
     is_file = isinstance(corpus, (str, os.PathLike))
-    if not replaced or (corpus in _told if is_file else getattr(corpus, "_warned", False)):
+    if replaced <= 0 or (corpus in _told if is_file else getattr(corpus, "_warned", False)):
         return
     if is_file:
         _told.add(corpus)
     elif isinstance(corpus, TextCorpus):
         corpus._warned = True
     logger.warning(
-        "%s: %d byte sequences were not UTF-8 and were replaced or dropped; if the text is from Windows or in "
+        "%s: %d byte sequences were not %s and were replaced or dropped; if the text is from Windows or in "
         "Latin-1, read it with encoding='cp1252' (RawText, or --encoding on the command line)",
         corpus,
         replaced,
+        encoding,
     )
 
 

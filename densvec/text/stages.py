@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from typing import Any
@@ -12,28 +13,9 @@ from densvec.text.kinds import END, START, columns_of, delimiter_of, is_json
 
 __all__ = ["AsFile", "column", "markup", "without_boilerplate"]
 
-_INLINE = frozenset(
-    (
-        *(
-            "a",
-            "abbr",
-            "b",
-            "bdi",
-            "bdo",
-            "big",
-            "cite",
-            "code",
-            "data",
-            "dfn",
-            "em",
-            "font",
-            "hi",
-            "i",
-            "ins",
-            "kbd",
-        ),
-        *("mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
-    )
+_INLINE = re.compile(
+    "a|abbr|b|bdi|bdo|big|cite|code|data|dfn|em|font|hi|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|time|tt|u|"
+    "var|wbr"
 )
 """Elements that stand within a line; all others begin a paragraph."""
 
@@ -51,18 +33,18 @@ class _Text(HTMLParser):
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         """Begin an element."""
         self._silent += tag in _SILENT
-        if tag not in _INLINE:
+        if not _INLINE.fullmatch(tag):
             self.parts.append("\n\n")
 
     def handle_startendtag(self, tag: str, attrs: Any) -> None:
         """Begin and end an element."""
-        if tag not in _INLINE:
+        if not _INLINE.fullmatch(tag):
             self.parts.append("\n\n")
 
     def handle_endtag(self, tag: str) -> None:
         """End an element."""
         self._silent -= tag in _SILENT and self._silent > 0
-        if tag not in _INLINE:
+        if not _INLINE.fullmatch(tag):
             self.parts.append("\n\n")
 
     def handle_data(self, data: str) -> None:

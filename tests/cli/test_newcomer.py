@@ -32,6 +32,7 @@ def books(tmp_path_factory):
     first.write_bytes(first.read_text().encode("utf-16"))
     head, foot = (f"*** {what} OF THE PROJECT GUTENBERG EBOOK ***" for what in ("START", "END"))
     second.write_text(f"Zyzzyva\n\n{head}\n\n{second.read_text()}\n{foot}\n" + "The zyzzyva licence. " * 99)
+    (place / "early" / "empty.txt").touch()
     third.with_suffix(".html").write_text(
         f"<html><head><title>Zyzzyva</title></head><p>{third.read_text()}</p></html>"
     )
@@ -62,9 +63,10 @@ def test_training_says_what_it_leaves_out_and_how_it_reads(books, tmp_path, caps
         "left out: ",
         "scan.pdf is a PDF: save its text first",
         "letter.docx is a document",
-        "is not tokenised",
-        "Project Gutenberg's head and foot are left out of 1 of 5 files",
-        "1 of 5 files are HTML or XML: their text is read",
+        f"not tokenised: {books / 'early'}; words are taken in lower case, without numbers",
+        "Project Gutenberg's head and foot are left out of 1 of 5 files in",
+        "empty.txt is empty",
+        "HTML or XML, whose text is read: 1 of 5 files in",
     ):
         assert part in said
     assert ".DS_Store" not in said
@@ -84,6 +86,46 @@ def test_senses_and_lines_are_those_of_the_text(books, models, corpus, capsys):
     }
     assert "bank" in tokens
     assert all(token.isalpha() and token == token.lower() for token in tokens)
+
+
+def test_senses_say_how_often_the_word_occurs(books, models, tmp_path, capsys):
+    [found] = answer(capsys, "senses", models[0], books / "early", "bank")
+    assert main(["senses", models[0], str(books / "early"), "bank"]) == 0
+    assert f" % of {found['occurrences']}  " in capsys.readouterr().out
+    path = tmp_path / "bank.md"
+    assert main(["senses", models[0], str(books / "early"), "bank", "-o", str(path)]) == 0
+    cells = path.read_text().splitlines()[2].split(" | ")
+    assert cells[3] == str(found["occurrences"])
+    assert len(cells[2]) <= 6  # a table for people has no seventeen digits
+
+
+def test_a_new_word_is_learnt_from_a_folder(books, models, tmp_path, capsys):
+    text = (books / "early" / "book 4.txt").read_text()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "owls.txt").write_text(text.replace("owl", "strix").replace("Owl", "Strix"))
+    [found] = answer(capsys, "learn", models[0], "Strix", tmp_path / "more", "-n", "5")
+    assert found["word"] == "strix"
+    assert {each["word"] for each in found["nearest"]} & {"owl", "hoots", "swoops", "barn", "silent", "wise"}
+    assert main(["learn", models[0], "zyzzyva", str(tmp_path / "more")]) == 2
+    assert "'zyzzyva' does not occur in" in capsys.readouterr().err
+    assert main(["learn", models[0], "Owl", "an owl"]) == 2
+    assert "'owl' is known already: `densvec similar`" in capsys.readouterr().err
+
+
+def test_files_and_folders_are_texts(books, models, tmp_path, capsys):
+    for name, word in (("birds", "owl"), ("money", "bank")):
+        sentences = [
+            line for line in (books / "early" / "book 4.txt").read_text().split(". ") if word in line
+        ]
+        (tmp_path / f"{name}.txt").write_text(". ".join(sentences))
+    (tmp_path / "empty.txt").write_text("")
+    asked = [models[0], "The silent Owl hoots.", f"{tmp_path}/*.txt"]
+    [found] = answer(capsys, "texts", *asked)
+    assert [each["text"] for each in found["similar"]] == [
+        str(tmp_path / f"{name}.txt") for name in ("birds", "money")
+    ]
+    assert main(["texts", *asked]) == 0
+    assert "empty.txt has no word that the model knows" in capsys.readouterr().err
 
 
 def test_senses_are_found_in_standard_input(books, models, monkeypatch, capsys):

@@ -43,7 +43,7 @@ def test_the_other_commands(model, corpus, tmp_path, capsys):
         (["where", model, index, SENTENCE, "-n", "4"], "sentence score occurrence"),
         (
             ["senses", model, str(corpus), "kiwi", "--max-occurrences", "50"],
-            "word sense share nearest example",
+            "word sense share occurrences nearest example",
         ),
         (
             ["compare", model, model, "--min-count", "5", "-n", "2"],

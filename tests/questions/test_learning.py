@@ -78,7 +78,7 @@ def test_a_learnt_word_can_be_unlearnt(wv, tmp_path):
 def test_errors_say_what_to_do(wv):
     with pytest.raises(ValueError, match="known already"):
         wv.learn("owl", ["the owl hoots"])
-    with pytest.raises(ValueError, match="does not occur in the 1 sentences"):
+    with pytest.raises(ValueError, match="does not occur in 1 sentence"):
         wv.learn("wug", ["the owl hoots"])
     with pytest.raises(ValueError, match="no sentences"):
         wv.learn("wug", [])

@@ -31,6 +31,7 @@ FOREIGN = {
     "scan.png": (b"\x89PNG\r\n\x1a\n" + bytes(99), "an image"),
     "noise.txt": (bytes(range(256)) * 40, "binary"),
     "table.csv": (b"id,text\n1,He left.\n", "a table.*column.*id, text"),
+    "list.json": (b'[{"id": 1, "text": "He left."}]\n', "one JSON document.*lines of JSON"),
     "lines.jsonl": (b'{"id": 1, "text": "He left."}\n', "a table.*column.*id, text"),
 }
 
@@ -47,11 +48,13 @@ def test_a_file_that_is_no_text_is_refused_with_what_to_do(tmp_path, name):
 def test_of_a_folder_the_text_is_read_and_the_rest_is_named(tmp_path, caplog):
     for name, (data, _) in FOREIGN.items():
         (tmp_path / name).write_bytes(data)
+    (tmp_path / "more").mkdir()
     (tmp_path / ".DS_Store").write_bytes(b"\0\0\0\1Bud1" + bytes(200))
     (tmp_path / "book.txt").write_text(SENTENCE)
     with caplog.at_level(logging.WARNING):
         assert list(RawText(tmp_path)) == [WORDS]
     assert all(name in caplog.text for name in FOREIGN)
+    assert "more is a folder in a folder: name it, too" in caplog.text
     assert ".DS_Store" not in caplog.text
     assert list(PathLineSentences(tmp_path)) == [SENTENCE.split()]
     (tmp_path / "book.txt").unlink()

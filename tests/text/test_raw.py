@@ -139,13 +139,29 @@ class TestRawText:
         source = io.BytesIO(text.encode("cp1252"))
         assert list(RawText(source, tokenize=tokenize, encoding="cp1252"))[2999] == ["le", "café", "crème"]
 
-    def test_the_wrong_encoding_is_said_once(self, caplog):
-        corpus = RawText(io.BytesIO("Un café.\n".encode("latin-1") * 5))
+    @pytest.mark.parametrize("head", ["", "<html><body>", "*** START OF THE PROJECT GUTENBERG EBOOK"])
+    def test_what_is_not_utf_8_is_said_once_of_each_file(self, tmp_path, caplog, head):
+        text = f"{head}\n".encode() + "Un café crème.\n\n".encode() * 5
+        (tmp_path / "a.txt").write_bytes(text + b"Une m\xe8re.")
+        (tmp_path / "b.txt").write_bytes(text)
         with caplog.at_level(logging.WARNING):
-            assert list(corpus) == [["un", "caf"]] * 5
-            list(corpus)
+            for _ in range(2):
+                found = list(RawText(tmp_path))
+        assert ["un", "café", "crème"] in found
+        assert ["une", "m", "re"] in found
         [record] = caplog.records
-        assert "encoding='cp1252'" in record.getMessage()
+        assert "a.txt: 1 byte sequences were not UTF-8" in record.getMessage()
+
+    @pytest.mark.parametrize("tokenize", ["simple", "auto", str.split])
+    def test_a_file_of_windows_among_others(self, tmp_path, caplog, tokenize):
+        (tmp_path / "a.txt").write_bytes("Un café, messieurs.\n".encode("cp1252"))
+        (tmp_path / "b.txt").write_bytes("Un café, messieurs.\n".encode())
+        with caplog.at_level(logging.WARNING):
+            first, second = RawText(tmp_path, tokenize=tokenize)
+        assert first == second
+        assert "café" in first or "café," in first
+        assert "a.txt is not UTF-8, and read as cp1252" in caplog.text
+        assert "b.txt" not in caplog.text
         with pytest.raises(UnicodeDecodeError):
             list(RawText(io.BytesIO(b"caf\xe9"), errors="strict"))
 
