@@ -74,7 +74,6 @@ setup(
             extension("densvec.text._sentences"),
             extension("densvec.text._text"),
             extension("densvec.text._words"),
-            extension("densvec.native._changes"),
             extension("densvec.native._scan"),
             *kernel("bsg"),
             *kernel("skipgram"),

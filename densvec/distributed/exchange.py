@@ -22,9 +22,6 @@ T = TypeVar("T")
 #: When all rows are sent, so many go at once, which bounds the memory.
 SLAB = 1 << 16
 
-#: Second moments up to this are left alone: their ratio to what others have means nothing.
-NOTHING = 1e-30
-
 #: Alignment of tensors in a message, in bytes, so that they can be read in place.
 STEP = 8
 
@@ -37,18 +34,13 @@ class Shared:
     rows: Sequence[tuple[Tensor, str]]
     #: What is averaged: the weights of the encoder, and counters.
     means: Sequence[Tensor] = ()
-    #: Second moments of the weights, which are averaged. They decay while a round runs, so its outcome scales them: a
-    #: difference could take them below 0.
+    #: Adam's moments of the weights. Each rank keeps its own, as each worker of a process does, until all tables are
+    #: made equal, when they are averaged.
     moments: Sequence[Tensor] = ()
-    #: Momentum of the weights. Each rank keeps its own until all tables are made equal: an average would repeat on all
-    #: ranks the step that one of them is taking.
-    momentum: Sequence[Tensor] = ()
-    #: How far this rank has drawn each row of the first of `rows`, the means, if that is known.
-    travelled: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all shared arrays."""
-        return [*(table for table, _ in self.rows), *self.means, *self.moments, *self.momentum]
+        return [*(table for table, _ in self.rows), *self.means, *self.moments]
 
 
 @dataclass
@@ -110,7 +102,7 @@ class Exchange:
         self._rounds = 0
         self._adopt()
         self._copying = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
-        self._rows = Rows(shared.rows, shared.travelled, self._copying)
+        self._rows = Rows(shared.rows, self._copying)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[tuple[list[Report], _Change | None]] | None = None
         self._sent: _Change | None = None
@@ -125,7 +117,7 @@ class Exchange:
         assert self._pending is None
         if changes:
             parts = slices(len(self._rows), self._rounds)
-            self._sent = self._changed(parts, [*self._shared.means, *self._shared.moments])
+            self._sent = self._changed(parts, self._shared.means)
         else:
             self._sent = self._changed([], [])
         self._pending = self._thread.submit(self._round, report, self._sent)
@@ -145,8 +137,7 @@ class Exchange:
         """Make all tables equal, everywhere; return the reports and the documents of all ranks."""
         reports, documents = self._gathered(report, document)
         if documents:
-            averaged = [*self._shared.means, *self._shared.moments, *self._shared.momentum]
-            self._settle(self._changed([], averaged))
+            self._settle(self._changed([], [*self._shared.means, *self._shared.moments]))
             for start in range(0, len(self._rows), SLAB):
                 self._settle(self._changed([(start, min(start + SLAB, len(self._rows)))], []))
         return reports, documents
@@ -192,14 +183,8 @@ class Exchange:
     def _add(self, change: _Change, sent: _Change) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
         self._rows.add(change.parts, change.rows, sent.rows)
-        count = len(self._shared.means)
-        for number, (tensor, mean, own) in enumerate(
-            zip(change.averaged, _split(change), _split(sent), strict=True)
-        ):
-            if number < count:
-                tensor.add_(mean - own)
-            else:
-                tensor.mul_(torch.where(own > NOTHING, mean / own, 1))
+        for tensor, mean, own in zip(change.averaged, _split(change), _split(sent), strict=True):
+            tensor.add_(mean - own)
 
     def _settle(self, change: _Change) -> None:
         """Add the combined change everywhere, so that all ranks have the same."""

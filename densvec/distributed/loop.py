@@ -98,8 +98,6 @@ class RankLoop(Loop):
         self._exchange: Exchange | None = None
         if group.size > 1:
             shared = shared_arrays(backend, model.layout())
-            if not all(group.gather(shared.travelled is not None)):
-                shared = replace(shared, travelled=None)
             self._exchange = Exchange(group, shared, threads=model._threads)
         self._rates = getattr(backend, "rates", None)
         self._count_from(Tally(), Tally())
@@ -389,18 +387,14 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
     rows: list[tuple[torch.Tensor, str]] = []
     means: list[torch.Tensor] = []
     moments: list[torch.Tensor] = []
-    momentum: list[torch.Tensor] = []
     for name, array in backend.arrays().items():
         tensor, kind = _tensor(array), kinds.get(name)
         if kind is not None and kind.per_word:
             rule = "sum" if kind.is_state else "mean" if name == "log_variances" else "adasum"
             rows.append((tensor, rule))
-        elif name.startswith("adam_first"):
-            momentum.append(tensor)
         else:
-            (moments if name.startswith("adam_second") else means).append(tensor)
-    travelled = backend.note_travel()
-    return Shared(rows, means, moments, momentum, None if travelled is None else _tensor(travelled))
+            (moments if name.startswith(("adam_first", "adam_second")) else means).append(tensor)
+    return Shared(rows, means, moments)
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -4,27 +4,22 @@ Each table names the rule that makes one change of those that the ranks made to 
 
 - ``"adasum"`` (Maleki et al., 2021) makes two independent changes both, and two equal ones once, because each rank has
   already gone the whole way: a ⊕ b = (1 − a·b / 2‖a‖²) a + (1 − a·b / 2‖b‖²) b, in pairs, in a tree over the ranks.
-- ``"one_after_another"`` is for rows of which it is known how far each rank drew them. A row that is drawn by steps of
-  some shares of its way goes 1 − exp(−t) of it, with t the sum of the shares. Ranks that draw it by t₁, t₂ … one after
-  another take it 1 − exp(−Σ t_r) of the way, so the sum of changes that each made alone is scaled by
-  (1 − exp(−Σ t_r)) / Σ (1 − exp(−t_r)): small changes are added up, those that went the whole way are averaged.
 - ``"mean"`` averages each number over the ranks that changed it, and so keeps it within its bounds.
 - ``"sum"`` is for what adds up, such as sums of squares.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
 import torch
 from torch import Tensor
+from torch.linalg import vecdot
 
-from densvec.native import _changes
-
-__all__ = ["FIRST_BAND", "Parts", "Rows", "slices"]
+__all__ = ["FIRST_BAND", "RULES", "Parts", "Rows", "slices"]
 
 #: Slices of rows, (start, stop).
 Parts: TypeAlias = Sequence[tuple[int, int]]
@@ -34,6 +29,9 @@ FIRST_BAND = 1024
 
 #: Rows of a table that a thread copies at a time.
 AT_ONCE = 1024
+
+#: Squared lengths up to this are of rows that have not changed.
+NOTHING = 1e-30
 
 
 def slices(rows: int, number: int, first: int = FIRST_BAND) -> list[tuple[int, int]]:
@@ -71,29 +69,17 @@ class Rows:
     ----------
     tables : sequence of (Tensor, str)
         The tables, live, on any device, with the rule for their changes. Rows may lie further apart than they are long.
-    travelled : Tensor, optional
-        How far the rows of the first table were drawn, live: its changes are combined one after another, whatever its
-        rule. It is the last column of messages, and begins anew with each of them.
     threads : Executor, optional
         Training waits while changes are taken and added; these copy together.
     """
 
-    def __init__(
-        self,
-        tables: Sequence[tuple[Tensor, str]],
-        travelled: Tensor | None = None,
-        threads: Executor | None = None,
-    ) -> None:
+    def __init__(self, tables: Sequence[tuple[Tensor, str]], threads: Executor | None = None) -> None:
         self._tables = [table.view(len(table), -1) for table, _ in tables]
-        self._agreed = [np.array(table.cpu().numpy(), order="C") for table in self._tables]
-        self._rules = [rule for _, rule in tables]
-        if travelled is not None:
-            self._rules[0] = "one_after_another"
-        self._travelled = travelled
+        self._agreed = [table.cpu().clone(memory_format=torch.contiguous_format) for table in self._tables]
+        self._rules = [RULES[rule] for _, rule in tables]
         self._each = map if threads is None else threads.map
-        widths = [table.shape[1] for table in self._tables]
-        self._columns = [sum(widths[:i]) for i in range(len(widths))]
-        self._width = sum(widths) + (travelled is not None)
+        ends = list(itertools.accumulate(table.shape[1] for table in self._tables))
+        self._columns = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
     def __len__(self) -> int:
         return len(self._tables[0])
@@ -101,58 +87,80 @@ class Rows:
     def changed(self, parts: Parts, multiple: int = 1) -> Tensor:
         """Return what has changed in some rows since ranks agreed, and zeros up to a multiple of a number of rows."""
         n = sum(j - i for i, j in parts)
-        message = torch.zeros(n + -n % multiple, self._width, dtype=torch.bfloat16)
-        self._copy(_changes.take, parts, message)
-        if self._travelled is not None:
-            row = 0
-            for i, j in parts:
-                message[row : row + j - i, -1] = self._travelled[i:j]
-                self._travelled[i:j] = 0
-                row += j - i
+        message = torch.zeros(n + -n % multiple, self._columns[-1].stop, dtype=torch.bfloat16)
+
+        def take(table: Tensor, agreed: Tensor, change: Tensor) -> None:
+            change.copy_(table.cpu() - agreed)
+
+        self._copy(take, parts, message)
         return message
 
     def combined(self, changes: Tensor) -> Tensor:
         """Combine the changes of all ranks: (ranks, rows, columns) to (rows, columns)."""
-        message = torch.zeros_like(changes[0])
-        for agreed, column, rule in zip(self._agreed, self._columns, self._rules, strict=True):
-            _changes.combine(_halves(changes), _halves(message), column, agreed.shape[1], rule)
-        return message
+        changes = changes.float()
+        each = zip(self._rules, self._columns, strict=True)
+        return torch.cat([rule(changes[:, :, columns]) for rule, columns in each], 1).bfloat16()
 
     def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
-        self._copy(_changes.add, parts, change, own)
+
+        def add(table: Tensor, agreed: Tensor, change: Tensor, own: Tensor) -> None:
+            moved = change.float()
+            agreed += moved
+            table += (moved - own.float()).to(table.device)
+
+        self._copy(add, parts, change, own)
 
     def settle(self, parts: Parts, change: Tensor) -> None:
         """Move on what ranks agree on, and make the tables equal to it."""
-        self._copy(_changes.settle, parts, change)
+
+        def settle(table: Tensor, agreed: Tensor, change: Tensor) -> None:
+            agreed += change
+            table.copy_(agreed)
+
+        self._copy(settle, parts, change)
 
     def rebase(self) -> None:
         """Take the tables as they are for what ranks agree on."""
         for table, agreed in zip(self._tables, self._agreed, strict=True):
-            agreed[:] = table.cpu().numpy()
-        if self._travelled is not None:
-            self._travelled.zero_()
+            agreed.copy_(table)
 
     def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
         """Apply a function to blocks of rows of each table and of the messages, in all threads."""
-        halves = [_halves(message) for message in messages]
 
         def copy(job: tuple[int, int, int, int]) -> None:
             number, row, i, j = job
-            part = self._tables[number][i:j]
-            here = part.cpu()  # itself, or a copy from its device
-            of_messages = (half[row : row + j - i] for half in halves)
-            act(here.numpy(), self._agreed[number][i:j], *of_messages, self._columns[number])
-            if here.data_ptr() != part.data_ptr():
-                part.copy_(here)
+            columns = self._columns[number]
+            of_messages = (message[row : row + j - i, columns] for message in messages)
+            act(self._tables[number][i:j], self._agreed[number][i:j], *of_messages)
 
         jobs = ((number, *rows) for number in range(len(self._tables)) for rows in _at_once(parts))
         list(self._each(copy, jobs))
 
 
-def _halves(message: Tensor) -> Any:
-    """Return a message as an array of 16-bit words: NumPy has no bfloat16."""
-    return message.view(torch.int16).numpy().view(np.uint16)
+def adasum(changes: Tensor) -> Tensor:
+    """Combine changes, (ranks, rows, columns), row by row, in pairs of ranks."""
+    while len(changes) > 1:
+        last = len(changes) // 2 * 2
+        a, b = changes[:last:2], changes[1:last:2]
+        common = vecdot(a, b) / 2
+        # a row that a rank did not change is orthogonal to everything
+        of_a, of_b = ((1 - common / vecdot(x, x).clamp(min=NOTHING))[..., None] for x in (a, b))
+        changes = torch.cat([(of_a * a).addcmul_(of_b, b), changes[last:]])
+    return changes[0]
+
+
+def mean(changes: Tensor) -> Tensor:
+    """Average each number over the ranks that changed it."""
+    return changes.sum(0) / changes.count_nonzero(0).clamp(min=1)
+
+
+#: How changes of all ranks become one, by name.
+RULES: dict[str, Callable[[Tensor], Tensor]] = {
+    "adasum": adasum,
+    "mean": mean,
+    "sum": lambda changes: changes.sum(0),
+}
 
 
 def _at_once(parts: Parts) -> Iterator[tuple[int, int, int]]:

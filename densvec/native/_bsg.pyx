@@ -17,7 +17,7 @@ from densvec.native._bsg_compare cimport compare
 from densvec.native._bsg_encoder cimport AHEAD, encode, find_distinct, propagate
 from densvec.native._bsg_step cimport WEIGHTS, Limits, Optimiser, Rates, Scratch, Step, Tables, Tile, Totals
 from densvec.native._vector cimport (
-    LANES, REAL, Adam, Descent, Product, RoundedProduct, best_instruction_set, prefetch_row, rounded_product,
+    LANES, REAL, Adam, Descent, best_instruction_set, prefetch_row, rounded_product,
 )
 from densvec.native._windows cimport (
     address, begin, checked_rate, find_windows, loops_for, row_address,
@@ -304,7 +304,6 @@ cdef class Kernel:
     cdef Workspace _workspace(self, dict state):
         cdef Workspace workspace = Workspace()
         cdef Optimiser* optimiser = &workspace.optimiser
-        optimiser.travelled = NULL
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", self.shapes["means"][:1])
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))
         steps = state["adam_steps"]
@@ -318,17 +317,6 @@ cdef class Kernel:
             optimiser.first[w] = address(state[first], first, shape)
             optimiser.second[w] = address(state[second], second, shape)
         return workspace
-
-    def note_travel(self, travelled):
-        """Add up from now on how far means are drawn, (words,)."""
-        cdef Workspace workspace
-        if self.bound.spread != 1:
-            raise ValueError("only the travel of spherical densities is noted")
-        begins = row_address(travelled[:, None], "travelled", (self.shapes["means"][0], 1))
-        for workspace in self.workspaces:
-            workspace.optimiser.travelled = begins
-            workspace.optimiser.travelled_row = travelled.strides[0] // sizeof(REAL)
-        self.arrays["travelled"] = travelled  # keeps it alive
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
@@ -390,37 +378,12 @@ cdef class Kernel:
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
         step.at_once = len(self.workspaces)
-        if not step.trains:
-            step.optimiser.travelled = NULL
         if measures or not step.trains:  # what is only looked at is not rounded
             step.rounded = NULL
         step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures
         with nogil:
             run(&step)
         return step.totals.hinge, step.totals.kl, step.totals.centres
-
-
-def rounded_matmul(a, b, start):
-    """Return start + a @ b as a step that rounds computes it, or None if the processor cannot; see `Kernel`.
-
-    All three are float32; a may be the transpose of a C-contiguous array.
-    """
-    cdef RoundedProduct product = rounded_product()
-    if product == NULL:
-        return None
-    (m, inner), n = a.shape, b.shape[1]
-    wide = whole_vectors(n)
-    right = np.zeros((inner, wide), np.float32)  # it and the start are read in whole vectors
-    first = np.zeros((m, wide), np.float32)
-    right[:, :n], first[:, :n] = b, start
-    c = np.full((m, n), np.nan, np.float32)
-    room_left = np.empty(max(m * whole_vectors(inner), inner * whole_vectors(m)), np.uint32)
-    room_right = np.empty(right.shape, np.uint32)
-    cdef Product by = Product(n, a.strides[0] // sizeof(float), a.strides[1] // sizeof(float), wide, inner,
-                              <const REAL*> begin(first), wide)
-    product(<REAL*> begin(c), <const REAL*> begin(a), <const REAL*> begin(right), m, n, &by,
-            <unsigned int*> begin(room_left), <unsigned int*> begin(room_right))
-    return c
 
 
 def _own_moments(dict state):

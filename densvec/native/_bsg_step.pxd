@@ -24,8 +24,6 @@ cdef struct Optimiser:           # its accumulators, borrowed as well
     REAL* first[WEIGHTS]         # Adam's moments
     REAL* second[WEIGHTS]
     long long* steps             # Adam's
-    REAL* travelled              # (V,) how far means were drawn: see `travel`; NULL if nobody asks
-    size_t travelled_row         # numbers from one of them to the next
     REAL* typical                # (2,) stretch and log-variance of the typical word: see `cover`
 
 cdef struct Rates:

@@ -21,15 +21,12 @@ __all__ = ["lay_apart", "lay_side_by_side"]
 LANES = 16
 
 
-def lay_side_by_side(wv: Tables) -> Array | None:
-    """Replace means and log-variances by views of one table, and return a number more of each row, zeros.
-
-    Diagonal densities stay where they are, and there is no such number.
+def lay_side_by_side(wv: Tables) -> None:
+    """Replace means and log-variances by views of one table; diagonal densities stay where they are.
 
     Examples
     --------
     >>> lay_side_by_side(wv)
-    array([0., 0., 0., 0.], dtype=float32)
     >>> wv.vectors.strides, wv.log_variances.strides, wv.log_variances.base is wv.vectors.base
     ((64, 4), (64, 4), True)
     >>> lay_apart(wv)
@@ -38,13 +35,12 @@ def lay_side_by_side(wv: Tables) -> Array | None:
     """
     means, log_variances = wv.vectors, wv.log_variances
     if log_variances is None or log_variances.shape[1] != 1 or means.dtype != log_variances.dtype:
-        return None
+        return
     words, size = means.shape
-    table = _aligned(words, size + 2, means.dtype)
+    table = _aligned(words, size + 1, means.dtype)
     table[:, :size] = means
     table[:, size : size + 1] = log_variances
     wv.vectors, wv.log_variances = table[:, :size], table[:, size : size + 1]
-    return table[:, size + 1]
 
 
 def lay_apart(wv: Tables) -> None:

@@ -95,11 +95,3 @@ class Backend(ABC):
 
     def synchronise(self) -> None:  # noqa: B027 - tables that are trained in place need nothing
         """Bring the arrays of the ``KeyedDensities`` up to date with what was trained."""
-
-    def note_travel(self) -> Array | None:
-        """Add up from now on how far the means are drawn, and return the sums, live.
-
-        Other processes need them to combine their changes with these: see `densvec.distributed.rows`. None, unless
-        overridden: they do without.
-        """
-        return None

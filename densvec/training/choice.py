@@ -84,8 +84,8 @@ def make_backend(
         from densvec.training.alignment import lay_side_by_side
         from densvec.training.native import BayesianSkipGramBackend
 
-        travelled = lay_side_by_side(wv)
-        return BayesianSkipGramBackend(wv, objective, rates, state, workers=workers, travelled=travelled)
+        lay_side_by_side(wv)
+        return BayesianSkipGramBackend(wv, objective, rates, state, workers=workers)
     torch_backend: Any = _import_torch_backend()
     backend: Backend = torch_backend.TorchBackend(wv, objective, rates, state, device=device)
     return backend

@@ -109,8 +109,6 @@ class BayesianSkipGramBackend(NativeBackend):
     workers : int
         How many threads may call `step` at once. Each has moments of the encoder's weights of its own, which start as
         those of `state`; `state` has those of worker 0 afterwards.
-    travelled : array, (words,), optional
-        Where `note_travel` adds up, best near the means: see `densvec.training.alignment`.
     bfloat16 : bool, optional
         See `Options`; None takes `densvec.training.native.options`.
     """
@@ -122,12 +120,10 @@ class BayesianSkipGramBackend(NativeBackend):
         rates: Rates,
         state: dict[str, Array] | None = None,
         workers: int = 1,
-        travelled: Array | None = None,
         bfloat16: bool | None = None,
     ) -> None:
         assert wv.encoder is not None
         self.objective = objective
-        self._travelled = travelled
         self.rates = rates
         tables = bayesian_tables(wv)
         self._state = bayesian_state(tables) | _writable(state or {})
@@ -157,16 +153,6 @@ class BayesianSkipGramBackend(NativeBackend):
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state
-
-    def note_travel(self) -> Array | None:
-        """Add up from now on how far the means are drawn, if densities are spherical; return the sums, live."""
-        if self._tables["log_variances"].shape[1] > 1:
-            return None
-        if self._travelled is None:
-            self._travelled = np.zeros(len(self._tables["means"]), self._tables["means"].dtype)
-        self._travelled[:] = 0
-        self._kernel.note_travel(self._travelled)
-        return self._travelled
 
     def _result(self, hinge: float, kl: float, centres: int) -> StepResult:  # type: ignore[override]
         return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)

@@ -2,19 +2,14 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec.distributed.rows import FIRST_BAND, Rows, slices
-from densvec.native import _changes
+from densvec.distributed.rows import FIRST_BAND, RULES, Rows, adasum, slices
 
 PARTS = [(0, 5), (9, 30)]
-
-#: What the rounding of messages leaves.
-CLOSE = {"rtol": 2**-7, "atol": 1e-6}
 
 
 @given(rows=st.integers(1, 3000), first=st.integers(1, 400))
@@ -43,14 +38,6 @@ def test_a_round_grows_with_the_logarithm_of_the_vocabulary(rows, number):
 # How changes become one
 
 
-def combined(changes, rule, travelled=None):
-    """Combine changes, (ranks, rows, columns), by a rule."""
-    columns = changes if travelled is None else torch.cat([changes, travelled[..., None]], 2)
-    halves = [each.bfloat16().view(torch.int16).numpy().view(np.uint16) for each in (columns, columns[0])]
-    _changes.combine(*halves, 0, changes.shape[2], rule)
-    return torch.from_numpy(halves[1].view(np.int16)).view(torch.bfloat16).float()[:, : changes.shape[2]]
-
-
 @pytest.fixture
 def changes():
     """Changes of four ranks that rounding leaves as they are."""
@@ -60,58 +47,40 @@ def changes():
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7])
 def test_orthogonal_changes_are_added(ranks):
     apart = torch.diag(torch.arange(1.0, ranks + 1))[:, None]  # one dimension for each rank
-    torch.testing.assert_close(combined(apart, "adasum"), apart.sum(0))
+    torch.testing.assert_close(adasum(apart), apart.sum(0))
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_equal_changes_are_made_once(changes, ranks):
-    torch.testing.assert_close(combined(changes[:1].repeat(ranks, 1, 1), "adasum"), changes[0], **CLOSE)
+    torch.testing.assert_close(adasum(changes[:1].repeat(ranks, 1, 1)), changes[0])
 
 
-@pytest.mark.parametrize("rule", ["adasum", "mean", "sum", "one_after_another"])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_a_change_of_one_rank_alone_is_made_whole(changes, ranks, rule):
     for rank in range(ranks):
-        alone, travelled = torch.zeros(ranks, 6, 5), torch.zeros(ranks, 6)
-        alone[rank], travelled[rank] = changes[0], 0.7
-        torch.testing.assert_close(combined(alone, rule, travelled), changes[0], **CLOSE)
+        alone = torch.zeros(ranks, 6, 5)
+        alone[rank] = changes[0]
+        torch.testing.assert_close(RULES[rule](alone), changes[0])
 
 
 def test_two_ranks_may_change_places_and_units(changes):
     pair = changes[:2]
-    torch.testing.assert_close(combined(pair, "adasum"), combined(pair.flip(0), "adasum"))
-    torch.testing.assert_close(combined(4 * pair, "adasum"), 4 * combined(pair, "adasum"))
+    torch.testing.assert_close(adasum(pair), adasum(pair.flip(0)))
+    torch.testing.assert_close(adasum(4 * pair), 4 * adasum(pair))
 
 
 def test_two_changes_never_come_to_more_than_both_together(changes):
     for a, b in ((0, 1), (1, 2), (2, 3)):
         pair = changes[[a, b]]
         together = pair.norm(dim=-1).sum(0)
-        assert (combined(pair, "adasum").norm(dim=-1) <= together * (1 + 2**-7)).all()
+        assert (adasum(pair).norm(dim=-1) <= together * (1 + 1e-6)).all()
 
 
 def test_single_numbers_are_averaged_over_those_who_changed_them():
     changes = torch.tensor([[[1.0, 0.0, 3.0]], [[2.0, 5.0, 0.0]]])
-    assert combined(changes, "mean").tolist() == [[1.5, 5.0, 3.0]]
-    assert combined(changes, "sum").tolist() == [[3.0, 5.0, 3.0]]
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 8])
-@pytest.mark.parametrize("share", [1e-4, 0.01, 0.2])
-def test_ranks_that_draw_a_row_the_same_way_take_it_as_far_as_one_after_another(ranks, share):
-    """A point that is drawn by a share of its way so many times is left with so much of it."""
-    target, times = torch.randn(5, generator=torch.Generator().manual_seed(2)), 30
-    alone = (1 - (1 - share) ** times) * target
-    in_turn = (1 - (1 - share) ** (times * ranks)) * target
-    travelled = torch.full((ranks, 1), -times * float(np.log1p(-share)))
-    found = combined(alone.repeat(ranks, 1, 1), "one_after_another", travelled)[0]
-    torch.testing.assert_close(found, in_turn, rtol=2**-6, atol=1e-6)
-
-
-def test_small_changes_are_added_whatever_their_angle_and_a_row_nobody_drew_stays(changes):
-    found = combined(changes, "one_after_another", torch.full((4, 6), 1e-9))
-    torch.testing.assert_close(found, changes.sum(0), rtol=2**-7, atol=1e-2)
-    assert not combined(torch.zeros(4, 6, 5), "one_after_another", torch.zeros(4, 6)).any()
+    assert RULES["mean"](changes).tolist() == [[1.5, 5.0, 3.0]]
+    assert RULES["sum"](changes).tolist() == [[3.0, 5.0, 3.0]]
 
 
 # Tables
@@ -147,12 +116,10 @@ def train(rows, seed):
         table += change * (torch.rand(len(table), 1, generator=generator) < 0.7)
 
 
-def ranks(count, travels=False, laid=list, threads=None):
-    made = [Rows(laid(tables()), torch.zeros(31) if travels else None, threads) for _ in range(count)]
+def ranks(count, laid=list, threads=None):
+    made = [Rows(laid(tables()), threads) for _ in range(count)]
     for seed, rows in enumerate(made):
         train(rows, seed)
-        if travels:
-            rows._travelled += torch.rand(31, generator=torch.Generator().manual_seed(seed))
     return made
 
 
@@ -180,7 +147,7 @@ def assert_same_exchanges(some, others, settle):
 
 @pytest.mark.parametrize("settle", [False, True])
 def test_rows_that_lie_apart_come_to_the_same_and_what_is_between_them_stays(settle):
-    plain, made = (ranks(3, travels=True, laid=laid) for laid in (list, padded))
+    plain, made = (ranks(3, laid=laid) for laid in (list, padded))
     assert_same_exchanges(plain, made, settle)
     assert all((apart._tables[0]._base[:, -4:] == 99).all() for apart in made)
 
@@ -190,22 +157,8 @@ def test_rows_that_lie_apart_come_to_the_same_and_what_is_between_them_stays(set
 def test_several_threads_copy_what_one_does(monkeypatch, settle, laid):
     monkeypatch.setattr("densvec.distributed.rows.AT_ONCE", 4)
     with ThreadPoolExecutor(3) as threads:
-        one, several = (ranks(2, travels=True, laid=laid, threads=pool) for pool in (None, threads))
+        one, several = (ranks(2, laid=laid, threads=pool) for pool in (None, threads))
         assert_same_exchanges(one, several, settle)
-
-
-def test_only_the_first_table_is_combined_by_how_far_it_was_drawn_and_that_begins_anew():
-    plain, made = ranks(3), ranks(3, travels=True)
-    before = made[0]._travelled.clone()
-    _, by_rules = exchange(plain, PARTS)
-    sent, outcome = exchange(made, PARTS)
-    together = torch.stack(sent).float()
-    expected = combined(together[..., :19], "one_after_another", together[..., -1])
-    torch.testing.assert_close(outcome[:, :19].float(), expected)
-    assert torch.equal(outcome[:, 19:-1], by_rules[:, 19:])
-    for row in range(31):
-        exchanged = row < 5 or 9 <= row < 30
-        assert made[0]._travelled[row] == (0 if exchanged else before[row])
 
 
 @LAYOUTS
@@ -270,29 +223,9 @@ def test_sizes_of_all_orders_keep_eight_bits_and_what_is_no_number_arrives():
 
 
 def test_what_ranks_sent_may_lie_apart():
-    made = ranks(3, travels=True)
+    made = ranks(3)
     sent = torch.stack([rows.changed(PARTS) for rows in made])
     apart = torch.zeros(3, sent[0].numel() + 7, dtype=sent.dtype)[:, 7:].view(sent.shape)
     apart.copy_(sent)
     assert not apart.is_contiguous()
     assert torch.equal(made[0].combined(apart), made[0].combined(sent))
-
-
-def test_arrays_that_do_not_fit_are_refused():
-    table, message = np.zeros((3, 4), np.float32), np.zeros((3, 6), np.uint16)
-    with pytest.raises(ValueError, match="do not fit"):
-        _changes.take(table, table[:2], message, 0)
-    with pytest.raises(ValueError, match="do not fit"):
-        _changes.take(table, table, message, 3)
-    with pytest.raises(ValueError, match="do not fit"):
-        _changes.add(table, table.copy(), message, message[:2], 0)
-    with pytest.raises(ValueError, match="do not fit"):
-        _changes.settle(table, table.copy(), message, -1)
-    with pytest.raises(ValueError, match="do not lie together"):
-        _changes.take(np.zeros((4, 3), np.float32).T, table, message, 0)
-    with pytest.raises(ValueError, match="do not fit"):
-        _changes.combine(np.zeros((2, 3, 6), np.uint16), message, 4, 3, "sum")
-    with pytest.raises(ValueError, match="rule='median'"):
-        _changes.combine(np.zeros((2, 3, 6), np.uint16), message, 0, 6, "median")
-    with pytest.raises(ValueError, match="do not lie together"):
-        _changes.combine(np.zeros((2, 6, 3), np.uint16).transpose(0, 2, 1), message, 0, 6, "sum")

@@ -5,7 +5,6 @@ import threading
 import numpy as np
 import pytest
 
-from densvec._corpus import Chunk
 from densvec.native._bsg import Kernel
 from densvec.training.alignment import lay_side_by_side
 from densvec.training.native import BayesianSkipGramBackend, options
@@ -131,6 +130,23 @@ def rounding():
 
 
 @pytest.mark.usefixtures("rounding")
+@pytest.mark.parametrize("covariance", ["spherical", "diagonal"])
+@pytest.mark.parametrize(
+    ("dimensions", "hidden"), [(1, 1), (3, 2), (15, 17), (16, 16), (24, 33), (70, 50), (100, 64)]
+)
+def test_rounded_products_are_those_of_the_encoder(dimensions, hidden, covariance):
+    """The loss is that of the exact posteriors to the digits of a bfloat16, and goes on being."""
+    chunk, losses = long_chunk(60, 600), []
+    for flag in (False, True):
+        wv = make_wv(
+            60, dimensions, hidden=hidden, covariance=covariance, dtype=np.float32, scale=0.3, residual=True
+        )
+        backend = BayesianSkipGramBackend(wv, Objective(), Rates(), bfloat16=flag)
+        losses.append([backend.step(chunk, 0.005).loss for _ in range(5)])
+    np.testing.assert_allclose(losses[1], losses[0], rtol=0.01)
+
+
+@pytest.mark.usefixtures("rounding")
 def test_what_is_only_looked_at_is_not_rounded():
     wv, chunk = make_wv(60, 24, dtype=np.float32, scale=0.3), long_chunk(60, 600)
     exact, rounded = (
@@ -194,34 +210,3 @@ def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
             continue  # a single column is in both orders
         with pytest.raises(ValueError, match="the kernel needs a writeable"):
             Kernel({**arrays, name: bad}, state, margin=5.0, kl_weight=1.0)
-
-
-@pytest.mark.parametrize("side_by_side", [False, True])
-@pytest.mark.parametrize("residual", [False, True])
-def test_travel_is_the_share_of_their_way_that_rows_go(residual, side_by_side):
-    """A step of −r/(1 + rκ)·g, with κ the curvature, goes the share rκ/(1 + rκ) of the way to the posterior."""
-    words, alpha = 12, 0.4
-    chunk = make_chunk([[0, 1]], words=words)
-    chunk = Chunk(chunk.tokens, chunk.sentences, chunk.radii, [[2, 3], [4, 5]])
-    wv = make_wv(words, 6, residual=residual)
-    beside = lay_side_by_side(wv) if side_by_side else None
-    backend = BayesianSkipGramBackend(wv, Objective(margin=50.0), Rates(coverage=0), travelled=beside)
-    travelled = backend.note_travel()
-    assert beside is None or travelled is beside
-    _, gradients = backend.gradients(chunk)
-    assert not travelled.any()  # nothing was trained
-    before = wv.vectors.copy()
-    backend.step(chunk, alpha)
-    for row in (2, 3):  # the negatives of the first centre, which nothing has moved before
-        gone, slope = (np.linalg.norm(array[row]) for array in (wv.vectors - before, gradients["means"]))
-        assert 0 < travelled[row] < 1
-        assert travelled[row] == pytest.approx(1 - gone / (alpha * Rates().mean * slope), rel=1e-9)
-    assert (travelled > 0).tolist() == [word < 6 for word in range(words)]
-
-
-def test_travel_is_noted_of_spherical_densities_alone():
-    wv = make_wv(10, 4, covariance="diagonal")
-    backend = BayesianSkipGramBackend(wv, Objective(), Rates())
-    assert backend.note_travel() is None
-    with pytest.raises(ValueError, match="spherical"):
-        backend._kernel.note_travel(np.zeros(10))
