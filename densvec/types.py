@@ -15,6 +15,12 @@ Integers: TypeAlias = npt.NDArray[np.integer[Any]]
 Indices: TypeAlias = npt.NDArray[np.intp]
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 
+#: A key: a word, or the number of its row.
+Key: TypeAlias = "str | int | np.integer[Any]"
+
+#: The words that a search is limited to, or a mask over the rows.
+Among: TypeAlias = "Iterable[Key] | Booleans"
+
 #: What a search finds: words and their scores, best first.
 Found: TypeAlias = "list[tuple[str, float]]"
 

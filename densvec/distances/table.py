@@ -127,8 +127,9 @@ class DensityTable:
         parts = row_blocks(
             0, len(scores), self.dimension, max(_SCAN_ENTRIES, scores.size * self.dimension // 8)
         )
-        if len(parts) == 1:
-            score(parts[0])
+        if len(parts) < 2:
+            for part in parts:
+                score(part)
         else:
             with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
                 list(pool.map(score, parts))

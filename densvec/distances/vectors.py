@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from densvec.types import Floats
 
 
-def cosine(a: Floats, b: Floats) -> Any:
+def cosine(a: Floats, b: Floats) -> float:
     """Return the cosine of two vectors: exactly 1 if they are equal, 0 if one is zero.
 
     Examples
@@ -19,7 +17,8 @@ def cosine(a: Floats, b: Floats) -> Any:
     """
     first, second = a.astype(np.float64), b.astype(np.float64)
     squares = (first @ first) * (second @ second)
-    return a.dtype.type(first @ second / np.sqrt(squares) if squares > 0 else 0.0)
+    result: float = a.dtype.type(first @ second / np.sqrt(squares) if squares > 0 else 0.0)
+    return result
 
 
 def unit(vector: Floats) -> Floats:

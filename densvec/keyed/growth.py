@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from densvec.questions.lookup import KEY_TYPES
+from densvec.questions.lookup import KEY_TYPES, rows_among
 from densvec.tables import append_rows, derived_of, forget_derived, set_keys, take_rows
-from densvec.types import Floats, Indices
+from densvec.types import Among, Floats, Indices
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -323,16 +323,16 @@ def vectors_for_all(
     return made
 
 
-def restrict(wv: K, words: int | Iterable[Any]) -> K:
+def restrict(wv: K, words: int | Among) -> K:
     """Return a new object with some words only: the most frequent ones, or those named.
 
     Attributes, encoder and card are kept, and so is the order of the words.
 
     Parameters
     ----------
-    words : int or iterable of str
+    words : int, iterable of str or boolean mask
         How many of the most frequent words to keep (by their ``count``; the first ones where counts are
-        unknown), or the words; unknown ones are left out.
+        unknown), or the words, of which unknown ones are left out, or a mask over the rows.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def restrict(wv: K, words: int | Iterable[Any]) -> K:
         order = np.arange(len(wv)) if counts is None else np.argsort(-counts, kind="stable")
         rows = np.sort(order[:words])
     else:
-        rows = np.unique([row for row in (wv.get_index(word, -1) for word in words) if row >= 0])
+        rows = np.sort(rows_among(wv, words))
     made = wv.vectors_for_all([wv.index_to_key[row] for row in rows], copy_vecattrs=True)
     made.card, made.text_reading = wv.card, wv.text_reading
     made.lifecycle_events = None if wv.lifecycle_events is None else list(wv.lifecycle_events)

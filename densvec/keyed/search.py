@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, overload
 
 import numpy as np
 
 from densvec.distances.metrics import find_metric
 from densvec.distances.pairwise import approximate_distances, distances
 from densvec.distances.ranking import BestOfBlocks, best
-from densvec.distances.table import products, row_blocks
+from densvec.distances.table import DensityTable, products, row_blocks
 from densvec.distances.vectors import cosine, unit
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import (
     KEY_TYPES,
+    Item,
     cosines_with,
     density_table,
     one_density,
     refuse_bytes,
     row_divisors,
+    rows_among,
     vector_of,
 )
-from densvec.types import Floats
+from densvec.types import Among, Floats, Found, Indices, Key
 
 if TYPE_CHECKING:
-    from densvec.keyed import KeyedDensities
+    from typing_extensions import Unpack
 
-Found: TypeAlias = list[tuple[str, float]]
+    from densvec.keyed import KeyedDensities
 
 _SPARE = 10
 """How many more candidates than asked for are scored again exactly, to correct what rounding misplaced."""
@@ -38,6 +40,26 @@ _BATCH = 512
 
 _BLOCK_ENTRIES = 1 << 22
 """Scores of such a batch that are computed at a time."""
+
+Limit: TypeAlias = "int | None"
+Queries: TypeAlias = "Sequence[Item] | Floats | Gaussian"
+Items: TypeAlias = "Item | Sequence[Item | tuple[Item, float]] | None"
+
+
+class Options(TypedDict, total=False):
+    """What every search takes by name."""
+
+    metric: str
+    among: Among | None
+
+
+class More(Options, total=False):
+    """What `most_similar` takes, too."""
+
+    clip_start: int
+    clip_end: int | None
+    restrict_vocab: int | None
+    indexer: Any
 
 
 @dataclass(frozen=True)
@@ -53,10 +75,18 @@ class Query:
         return [item for item in self.items if isinstance(item, KEY_TYPES)]
 
 
+@overload
+def most_similar(
+    wv: KeyedDensities, positive: Items = ..., negative: Items = ..., topn: int = 10, **how: Unpack[More]
+) -> Found: ...
+@overload
+def most_similar(
+    wv: KeyedDensities, positive: Items = ..., negative: Items = ..., *, topn: None, **how: Unpack[More]
+) -> Floats: ...
 def most_similar(
     wv: KeyedDensities,
-    positive: Any = None,
-    negative: Any = None,
+    positive: Items = None,
+    negative: Items = None,
     topn: int | None = 10,
     clip_start: int = 0,
     clip_end: int | None = None,
@@ -64,7 +94,8 @@ def most_similar(
     indexer: Any = None,
     *,
     metric: str = "cosine",
-) -> Any:
+    among: Among | None = None,
+) -> Found | Floats:
     """Find the most similar keys.
 
     By cosine, keys are compared with the weighted mean of the unit vectors asked for, as in gensim. By
@@ -92,10 +123,15 @@ def most_similar(
         ``"cosine"``, ``"kl"`` (score −KL[query‖key]), ``"reverse_kl"``, ``"jeffreys"``,
         ``"expected_likelihood"`` (its logarithm) or ``"wasserstein"`` (minus the distance).
 
+    among : iterable of keys or boolean array, optional
+        Search only these words, of which unknown ones are left out, or the rows that a mask marks, such as
+        ``wv.expandos["count"] >= 100``.
+
     Returns
     -------
     list of (str, float)
-        Keys and scores, best first, without the keys asked for; an array of all scores for ``topn=None``.
+        Keys and scores, best first, without the keys asked for; for ``topn=None`` an array of the scores of all that
+        are searched.
 
     Examples
     --------
@@ -105,37 +141,50 @@ def most_similar(
     [('animal', -0.7612...)]
     >>> wv.most_similar(wv.density("dog"), metric="kl", topn=1)
     [('dog', 0.0)]
+    >>> [word for word, _ in wv.most_similar("dog", among=["car", "cat", "unicorn"])]
+    ['cat', 'car']
     """
     if topn is not None and topn < 1:
         return []
     query = _parsed(positive, negative)
     if restrict_vocab:
         clip_start, clip_end = 0, restrict_vocab
-    start, stop, _ = slice(clip_start, clip_end).indices(len(wv.vectors))
+    rows = _searched(wv, clip_start, clip_end, among)
     if indexer is not None and topn is not None:
+        if among is not None:
+            raise ValueError("an index is searched as a whole: give either indexer or among")
         return _ask_indexer(wv, indexer, query, metric, topn)
     if metric == "cosine":
-        scores = cosines_with(wv, _mean_of_query(wv, query), slice(start, stop))
+        scores = cosines_with(wv, _mean_of_query(wv, query), rows)
     else:
-        scores = _density_scores(wv, query, metric, start, stop)
+        scores = _density_scores(wv, query, metric, rows)
     if topn is None:
         return scores
     asked = {int(wv.get_index(key)) for key in query.keys}
-    rows = best(scores, topn + len(asked) + (0 if metric == "cosine" else _SPARE))
-    found, values = start + rows, scores[rows]
+    places = best(scores, topn + len(asked) + (0 if metric == "cosine" else _SPARE))
+    found, values = _rows_at(rows, places), scores[places]
     if metric != "cosine" and len(query.items) == 1:
         found, values = _rescored(wv, one_density(wv, query.items[0]), query.signs[0], metric, found)
     return _named(wv, found, values, asked, topn)
 
 
+@overload
+def most_similar_batch(
+    wv: KeyedDensities, queries: Queries, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> list[Found]: ...
+@overload
+def most_similar_batch(
+    wv: KeyedDensities, queries: Queries, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Floats: ...
 def most_similar_batch(
     wv: KeyedDensities,
-    queries: Sequence[Any] | Floats | Gaussian,
+    queries: Queries,
     topn: int | None = 10,
     restrict_vocab: int | None = None,
     *,
     metric: str = "cosine",
-) -> Any:
+    among: Among | None = None,
+) -> list[Found] | Floats:
     """Find the most similar keys for each of many queries, many times faster than one by one.
 
     Parameters
@@ -146,13 +195,14 @@ def most_similar_batch(
         How many keys to return for each; None for the scores of all.
     restrict_vocab : int, optional
         Search only the first rows.
-    metric : str, optional
+    metric, among : optional
         As in :meth:`most_similar`.
 
     Returns
     -------
     list of list of (str, float)
-        For each query, what :meth:`most_similar` returns; for ``topn=None`` an array of shape (n, V).
+        For each query, what :meth:`most_similar` returns; for ``topn=None`` an array of shape (n, V), or with as
+        many columns as are searched.
 
     Examples
     --------
@@ -166,39 +216,48 @@ def most_similar_batch(
     if metric != "cosine":
         find_metric(metric)
     items = list(queries)
-    stop = slice(0, restrict_vocab or None).indices(len(wv.vectors))[1]
-    parts = [_batch(wv, items[i : i + _BATCH], topn, stop, metric) for i in range(0, len(items), _BATCH)]
+    rows = _searched(wv, 0, restrict_vocab or None, among)
+    parts = [_batch(wv, items[i : i + _BATCH], topn, rows, metric) for i in range(0, len(items), _BATCH)]
     if topn is None:
-        return np.concatenate(parts) if parts else np.empty((0, stop), dtype=wv.vectors.dtype)
+        width = rows.stop if isinstance(rows, slice) else len(rows)
+        return np.concatenate(parts) if parts else np.empty((0, width), dtype=wv.vectors.dtype)
     return [found for part in parts for found in part]
 
 
+@overload
 def similar_by_key(
-    wv: KeyedDensities,
-    key: Any,
-    topn: int | None = 10,
-    restrict_vocab: int | None = None,
-    *,
-    metric: str = "cosine",
-) -> Any:
-    """Find the keys most similar to one key; see :meth:`most_similar`.
+    wv: KeyedDensities, key: Item, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Found: ...
+@overload
+def similar_by_key(
+    wv: KeyedDensities, key: Item, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Floats: ...
+def similar_by_key(
+    wv: KeyedDensities, key: Item, topn: Limit = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
+) -> Found | Floats:
+    """Find the keys most similar to one key.
+
+    Further arguments are `metric` and `among`, as in :meth:`most_similar`.
 
     Examples
     --------
     >>> [word for word, _ in wv.similar_by_key("dog", topn=1, metric="wasserstein")]
     ['cat']
     """
-    return wv.most_similar(positive=[key], topn=topn, restrict_vocab=restrict_vocab, metric=metric)
+    return wv.most_similar([key], topn=topn, restrict_vocab=restrict_vocab, **how)
 
 
+@overload
 def similar_by_word(
-    wv: KeyedDensities,
-    word: Any,
-    topn: int | None = 10,
-    restrict_vocab: int | None = None,
-    *,
-    metric: str = "cosine",
-) -> Any:
+    wv: KeyedDensities, word: Item, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Found: ...
+@overload
+def similar_by_word(
+    wv: KeyedDensities, word: Item, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Floats: ...
+def similar_by_word(
+    wv: KeyedDensities, word: Item, topn: Limit = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
+) -> Found | Floats:
     """Find the keys most similar to one word: another name for :meth:`similar_by_key`.
 
     Examples
@@ -206,17 +265,20 @@ def similar_by_word(
     >>> [word for word, _ in wv.similar_by_word("cat", topn=1)]
     ['animal']
     """
-    return wv.similar_by_key(word, topn, restrict_vocab, metric=metric)
+    return wv.similar_by_key(word, topn, restrict_vocab, **how)
 
 
+@overload
 def similar_by_vector(
-    wv: KeyedDensities,
-    vector: Any,
-    topn: int | None = 10,
-    restrict_vocab: int | None = None,
-    *,
-    metric: str = "cosine",
-) -> Any:
+    wv: KeyedDensities, vector: Any, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Found: ...
+@overload
+def similar_by_vector(
+    wv: KeyedDensities, vector: Any, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Floats: ...
+def similar_by_vector(
+    wv: KeyedDensities, vector: Any, topn: Limit = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
+) -> Found | Floats:
     """Find the keys most similar to a vector; see :meth:`most_similar`.
 
     Examples
@@ -227,17 +289,24 @@ def similar_by_vector(
     refuse_bytes(vector)
     if not isinstance(vector, (*KEY_TYPES, Gaussian)):
         vector = np.asarray(vector)
-    return wv.most_similar(positive=[vector], topn=topn, restrict_vocab=restrict_vocab, metric=metric)
+    return wv.similar_by_key(vector, topn, restrict_vocab, **how)
 
 
+@overload
+def similar_by_density(
+    wv: KeyedDensities, density: Gaussian, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Found: ...
+@overload
+def similar_by_density(
+    wv: KeyedDensities, density: Gaussian, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
+) -> Floats: ...
 def similar_by_density(
     wv: KeyedDensities,
     density: Gaussian,
-    topn: int | None = 10,
-    restrict_vocab: int | None = None,
-    *,
-    metric: str = "kl",
-) -> Any:
+    topn: Limit = 10,
+    restrict_vocab: Limit = None,
+    **how: Unpack[Options],
+) -> Found | Floats:
     """Find the keys most similar to a density, such as a posterior; see :meth:`most_similar`.
 
     Examples
@@ -246,16 +315,29 @@ def similar_by_density(
     >>> [word for word, _ in wv.similar_by_density(Gaussian([1.2, 1.9], 0.5), topn=1)]
     ['cat']
     """
-    return wv.most_similar(positive=[density], topn=topn, restrict_vocab=restrict_vocab, metric=metric)
+    how.setdefault("metric", "kl")
+    return wv.similar_by_key(density, topn, restrict_vocab, **how)
 
 
+@overload
 def most_similar_cosmul(
     wv: KeyedDensities,
-    positive: Any = None,
-    negative: Any = None,
+    positive: Items = ...,
+    negative: Items = ...,
+    topn: int = 10,
+    restrict_vocab: Limit = ...,
+) -> Found: ...
+@overload
+def most_similar_cosmul(
+    wv: KeyedDensities, positive: Items, negative: Items, topn: None, restrict_vocab: Limit = ...
+) -> Floats: ...
+def most_similar_cosmul(
+    wv: KeyedDensities,
+    positive: Items = None,
+    negative: Items = None,
     topn: int | None = 10,
     restrict_vocab: int | None = None,
-) -> Any:
+) -> Found | Floats:
     """Find the most similar keys by the product of cosines (3CosMul of Levy and Goldberg, 2014).
 
     The cosines, moved to [0, 1], with all positive items are multiplied and divided by those with the
@@ -295,7 +377,7 @@ def most_similar_cosmul(
     return _named(wv, order, scores[order], asked, topn)
 
 
-def relative_cosine_similarity(wv: KeyedDensities, wa: Any, wb: Any, topn: int = 10) -> float:
+def relative_cosine_similarity(wv: KeyedDensities, wa: Key, wb: Key, topn: int = 10) -> float:
     """Return the cosine of two keys relative to the sum over the `topn` keys most similar to `wa`.
 
     Above 1/topn, `wb` is more similar to `wa` than those are on average (Leeuwenberg et al., 2016).
@@ -394,12 +476,34 @@ def _densities(wv: KeyedDensities, items: Iterable[Any]) -> Gaussian:
     return Gaussian(means, np.array(variances, dtype=means.dtype))
 
 
-def _density_scores(wv: KeyedDensities, query: Query, metric: str, start: int, stop: int) -> Floats:
+def _searched(wv: KeyedDensities, start: int, stop: int | None, among: Among | None) -> slice | Indices:
+    """Return the rows to search, from `start` to `stop`, or those of them that are among some words."""
+    start, stop, _ = slice(start, stop).indices(len(wv.vectors))
+    if among is None:
+        return slice(start, max(start, stop))
+    rows = rows_among(wv, among)
+    return rows[(rows >= start) & (rows < stop)]
+
+
+def _rows_at(rows: slice | Indices, places: Any) -> Any:
+    """Return which rows stand at these places of those that are searched."""
+    return rows.start + places if isinstance(rows, slice) else rows[places]
+
+
+def _compared(wv: KeyedDensities, rows: slice | Indices) -> tuple[DensityTable, int, int]:
+    """Return a table of densities, and from where to where it is to be searched."""
+    if isinstance(rows, slice):
+        return density_table(wv), rows.start, rows.stop
+    return density_table(wv, rows), 0, len(rows)
+
+
+def _density_scores(wv: KeyedDensities, query: Query, metric: str, rows: slice | Indices) -> Floats:
     """Return the scores of the rows against the densities of a query, in float64."""
     find_metric(metric)
     if not query.items:
         raise ValueError("nothing to be similar to: give at least one positive or negative item")
-    values = distances(_densities(wv, query.items), density_table(wv), metric, start, stop)
+    table, start, stop = _compared(wv, rows)
+    values = distances(_densities(wv, query.items), table, metric, start, stop)
     weights = np.array(query.signs) / np.abs(query.signs).sum()
     scores: Floats = values[0] * weights[0] if len(weights) == 1 else weights @ values
     return np.subtract(0.0, scores, out=scores)
@@ -413,37 +517,41 @@ def _rescored(wv: KeyedDensities, q: Gaussian, sign: float, metric: str, rows: A
     return rows[order], scores[order]
 
 
-def _batch(wv: KeyedDensities, items: list[Any], topn: int | None, stop: int, metric: str) -> Any:
+def _batch(wv: KeyedDensities, items: list[Any], topn: int | None, rows: slice | Indices, metric: str) -> Any:
     """Return the best keys of some queries, or all scores."""
-    q = None if metric == "cosine" else _densities(wv, items)
-    if topn is None:
-        if q is not None:
-            return 0.0 - distances(q, density_table(wv), metric, 0, stop)
-        return np.concatenate([scores for _, scores in _cosine_blocks(wv, items, stop)], axis=1)
-    found = BestOfBlocks(len(items), topn + 1 + (0 if q is None else _SPARE))
-    if q is None:
-        for rows, scores in _cosine_blocks(wv, items, stop):
-            found.add(rows.start, scores)
+    if metric == "cosine":
+        q, blocks = None, _cosine_blocks(wv, items, rows)
     else:
-        for rows, values in approximate_distances(q, density_table(wv), metric, 0, stop):
-            found.add(rows.start, np.negative(values, out=values))
+        q, (table, start, stop) = _densities(wv, items), _compared(wv, rows)
+        if topn is None:
+            return 0.0 - distances(q, table, metric, start, stop)
+        near = approximate_distances(q, table, metric, start, stop)
+        blocks = ((first, np.negative(values, out=values)) for first, values in near)
+    if topn is None:
+        return np.concatenate([scores for _, scores in blocks], axis=1)
+    found = BestOfBlocks(len(items), topn + 1 + (0 if q is None else _SPARE))
+    for block, scores in blocks:
+        found.add(block.start, scores)
     answers = []
-    for i, (columns, scores) in enumerate(found.result()):
+    for i, (places, scores) in enumerate(found.result()):
+        nearest = _rows_at(rows, places)
         if q is not None:
-            columns, scores = _rescored(wv, q[i], 1.0, metric, columns)
+            nearest, scores = _rescored(wv, q[i], 1.0, metric, nearest)
         asked = {int(wv.get_index(items[i]))} if isinstance(items[i], KEY_TYPES) else set()
-        answers.append(_named(wv, columns, scores, asked, topn))
+        answers.append(_named(wv, nearest, scores, asked, topn))
     return answers
 
 
-def _cosine_blocks(wv: KeyedDensities, items: list[Any], stop: int) -> Iterator[tuple[slice, Floats]]:
-    """Yield the cosines of several items with all rows, in blocks of rows."""
+def _cosine_blocks(
+    wv: KeyedDensities, items: list[Any], rows: slice | Indices
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield the cosines of several items with the rows, in blocks of rows."""
     vectors = np.array([unit(vector_of(wv, item)) for item in items], dtype=wv.vectors.dtype)
-    divisors = row_divisors(wv)
-    for rows in row_blocks(0, stop, len(items), _BLOCK_ENTRIES):
-        scores = products(vectors, wv.vectors[rows])
-        scores /= divisors[rows]
-        yield rows, scores
+    table, divisors = wv.vectors[rows], row_divisors(wv)[rows]
+    for block in row_blocks(0, len(table), len(items), _BLOCK_ENTRIES):
+        scores = products(vectors, table[block])
+        scores /= divisors[block]
+        yield block, scores
 
 
 def _named(wv: KeyedDensities, rows: Any, scores: Floats, asked: set[int], topn: int) -> Found:

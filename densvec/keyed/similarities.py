@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +12,19 @@ import numpy.typing as npt
 from densvec.distances.metrics import find_metric
 from densvec.distances.pairwise import distances as distances_to_rows
 from densvec.distances.vectors import cosine, unit
-from densvec.questions.lookup import cosines_with, density_table, one_density, rows_of, vector_of
+from densvec.questions.lookup import Item, cosines_with, density_table, one_density, rows_of, vector_of
 from densvec.text.spelling import UnknownKeyError
-from densvec.types import Floats
+from densvec.types import Floats, Key
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
+K = TypeVar("K", bound=Key)
+
 logger = logging.getLogger(__name__)
 
 
-def similarity(wv: KeyedDensities, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
+def similarity(wv: KeyedDensities, w1: Item, w2: Item, *, metric: str = "cosine") -> float:
     """Return how similar two keys are: larger is more similar, by every metric.
 
     Parameters
@@ -45,7 +47,7 @@ def similarity(wv: KeyedDensities, w1: Any, w2: Any, *, metric: str = "cosine") 
     return cosine(vector_of(wv, w1), vector_of(wv, w2))
 
 
-def distance(wv: KeyedDensities, w1: Any, w2: Any, *, metric: str = "cosine") -> Any:
+def distance(wv: KeyedDensities, w1: Item, w2: Item, *, metric: str = "cosine") -> float:
     """Return the distance of two keys: smaller is more similar, by every metric.
 
     Parameters
@@ -69,7 +71,7 @@ def distance(wv: KeyedDensities, w1: Any, w2: Any, *, metric: str = "cosine") ->
 
 
 def distances(
-    wv: KeyedDensities, word_or_vector: Any, other_words: Any = (), *, metric: str = "cosine"
+    wv: KeyedDensities, word_or_vector: Any, other_words: Iterable[Key] | None = (), *, metric: str = "cosine"
 ) -> Floats:
     """Return the distances from one key, vector or density to others.
 
@@ -99,7 +101,7 @@ def distances(
     return result
 
 
-def n_similarity(wv: KeyedDensities, ws1: Sequence[Any], ws2: Sequence[Any]) -> Any:
+def n_similarity(wv: KeyedDensities, ws1: Sequence[Key], ws2: Sequence[Key]) -> float:
     """Return the cosine between the mean vectors of two sets of keys.
 
     Raises
@@ -119,8 +121,8 @@ def n_similarity(wv: KeyedDensities, ws1: Sequence[Any], ws2: Sequence[Any]) -> 
 
 
 def rank_by_centrality(
-    wv: KeyedDensities, words: Iterable[Any], use_norm: bool = True
-) -> list[tuple[Any, Any]]:
+    wv: KeyedDensities, words: Iterable[K], use_norm: bool = True
+) -> list[tuple[float, K]]:
     """Rank keys by their similarity to the centroid of all of them.
 
     Parameters
@@ -151,7 +153,7 @@ def rank_by_centrality(
     return sorted(zip(vectors @ centroid, known, strict=True), reverse=True)
 
 
-def doesnt_match(wv: KeyedDensities, words: Iterable[Any]) -> Any:
+def doesnt_match(wv: KeyedDensities, words: Iterable[K]) -> K:
     """Return the key that fits least well with the others.
 
     Examples
@@ -216,7 +218,7 @@ def cosine_similarities(vector_1: npt.ArrayLike, vectors_all: npt.ArrayLike) -> 
     return cosines
 
 
-def closer_than(wv: KeyedDensities, key1: Any, key2: Any, *, metric: str = "cosine") -> list[str]:
+def closer_than(wv: KeyedDensities, key1: Key, key2: Key, *, metric: str = "cosine") -> list[str]:
     """Return all keys that are closer to `key1` than `key2` is.
 
     Examples
@@ -230,7 +232,7 @@ def closer_than(wv: KeyedDensities, key1: Any, key2: Any, *, metric: str = "cosi
     return [wv.index_to_key[i] for i in closer if i != own]
 
 
-def rank(wv: KeyedDensities, key1: Any, key2: Any, *, metric: str = "cosine") -> int:
+def rank(wv: KeyedDensities, key1: Key, key2: Key, *, metric: str = "cosine") -> int:
     """Return the place of `key2` among the keys closest to `key1`, 1 for the closest.
 
     Examples
@@ -241,7 +243,7 @@ def rank(wv: KeyedDensities, key1: Any, key2: Any, *, metric: str = "cosine") ->
     return len(wv.closer_than(key1, key2, metric=metric)) + 1
 
 
-def most_similar_to_given(wv: KeyedDensities, key1: Any, keys_list: Sequence[Any]) -> Any:
+def most_similar_to_given(wv: KeyedDensities, key1: Key, keys_list: Sequence[K]) -> K:
     """Return the key of a list that is most similar to `key1`.
 
     Examples

@@ -18,6 +18,7 @@ from densvec.questions.lookup import (
     densities_of,
     known_log_variances,
     one_density,
+    rows_among,
     rows_of,
 )
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
@@ -288,8 +289,7 @@ def _by_hypernymy(
     if candidates is None:
         rows = np.arange(len(wv) if restrict_vocab is None else min(restrict_vocab, len(wv)))
     else:
-        known = dict.fromkeys(key for key in candidates if key in wv)
-        rows = np.array(rows_of(wv, known), dtype=np.int64)
+        rows = rows_among(wv, candidates)
     generality = known_log_variances(wv)[rows].mean(axis=1, dtype=np.float64)
     own = float(density.log_determinant) / wv.vector_size
     difference = sign * (generality - own)

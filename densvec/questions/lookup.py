@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,16 +15,20 @@ from densvec.gaussian import Gaussian
 from densvec.tables import derived_of
 from densvec.text.text_reading import TextReading
 from densvec.text.thinning import keep_probabilities
-from densvec.types import Floats
+from densvec.types import Among, Floats, Indices, Key
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
+
+Item: TypeAlias = "Key | Floats | Gaussian"
+"""What can be asked about: a key, a vector or a density."""
 
 _THINNING = 1e-4
 """The threshold for the thinned text whose words the covariance is taken of."""
 
 __all__ = [
     "KEY_TYPES",
+    "Item",
     "check_paired",
     "common_rows",
     "cosines_with",
@@ -38,6 +42,7 @@ __all__ = [
     "refuse_bytes",
     "row_divisors",
     "row_or_rows",
+    "rows_among",
     "rows_of",
     "text_reading_of",
     "variation_of",
@@ -94,6 +99,25 @@ def rows_of(wv: KeyedDensities, keys: Iterable[Any]) -> list[int]:
 def row_or_rows(wv: KeyedDensities, key_or_keys: Any) -> Any:
     """Return the row of a key, or the list of rows of several."""
     return wv.get_index(key_or_keys) if isinstance(key_or_keys, KEY_TYPES) else rows_of(wv, key_or_keys)
+
+
+def rows_among(wv: KeyedDensities, among: Among) -> Indices:
+    """Return the rows that a search is limited to: those of the known words of a list, or those that a mask marks.
+
+    Examples
+    --------
+    >>> rows_among(wv, ["cat", "unicorn", "dog"]), rows_among(wv, np.array([True, False, False, True]))
+    (array([2, 1]), array([0, 3]))
+    """
+    if getattr(among, "dtype", None) == np.bool_:
+        marked = np.asarray(among)
+        if marked.shape != (len(wv),):
+            raise ValueError(f"a mask needs a value for each of the {len(wv)} rows: got shape {marked.shape}")
+        return np.flatnonzero(marked)
+    if isinstance(among, (*KEY_TYPES, bytes)):
+        raise TypeError(f"a list of words, or a mask over the rows, is needed to search among: got {among!r}")
+    rows = dict.fromkeys(row for row in (wv.get_index(key, -1) for key in among) if row >= 0)
+    return np.fromiter(rows, dtype=np.intp)
 
 
 _OFTEN, _LISTED = 20, 1000
@@ -184,8 +208,10 @@ def check_paired(a: Gaussian, b: Gaussian) -> None:
         )
 
 
-def density_table(wv: KeyedDensities) -> DensityTable:
-    """Return the table of all densities, which caches its terms of the divergences."""
+def density_table(wv: KeyedDensities, rows: Indices | None = None) -> DensityTable:
+    """Return the table of all densities, which caches its terms of the divergences, or a new one of some rows."""
+    if rows is not None:
+        return DensityTable(wv.vectors[rows], log_variances=known_log_variances(wv)[rows])
     derived = derived_of(wv)
     if derived.densities is None:
         derived.densities = DensityTable(wv.vectors, log_variances=known_log_variances(wv))

@@ -11,7 +11,7 @@ import numpy as np
 from densvec.distances.ranking import best
 from densvec.gaussian import Gaussian
 from densvec.questions.inference import placed_tokens
-from densvec.questions.lookup import rows_of
+from densvec.questions.lookup import rows_among, rows_of
 from densvec.text.spelling import is_inflection
 from densvec.types import Floats, Found, Integers
 
@@ -124,11 +124,7 @@ def substitutes_batch(
     priors = wv.vectors[rows]
     means = (priors + np.float32(emphasis) * (posteriors.mean - priors)).astype(priors.dtype)
     sought = Gaussian(means, posteriors.variance.reshape(len(rows), -1))
-    ranked = None
-    if candidates is not None:
-        ranked = np.array(
-            [wv.get_index(key) for key in dict.fromkeys(candidates) if key in wv], dtype=np.intp
-        )
+    ranked = None if candidates is None else rows_among(wv, candidates)
     familiar = _familiarity(wv)
     found = []
     for first in range(0, len(asked), _TOGETHER):

@@ -101,6 +101,62 @@ def test_clipping(wv, metric):
     assert wv.most_similar("w7", clip_start=400, metric=metric) == []
 
 
+@pytest.mark.parametrize("as_mask", [False, True])
+@pytest.mark.parametrize("metric", ALL)
+def test_a_search_among_words_is_a_search_that_leaves_out_the_others(wv, metric, as_mask):
+    rows = np.arange(3, V, 7)
+    among = np.isin(np.arange(V), rows) if as_mask else ["nowhere", *(f"w{i}" for i in rows), "w3"]
+    expected = [
+        (word, score)
+        for word, score in wv.most_similar("w10", topn=V, metric=metric)
+        if int(word[1:]) in rows
+    ]
+    found = wv.most_similar("w10", topn=8, metric=metric, among=among)
+    assert [word for word, _ in found] == [word for word, _ in expected[:8]]
+    assert_allclose([score for _, score in found], [score for _, score in expected[:8]], rtol=1e-6)
+    assert wv.similar_by_word("w10", 8, metric=metric, among=among) == found
+    assert wv.similar_by_vector(wv["w10"], 1, among=["w10"]) == [("w10", pytest.approx(1))]
+    both, one = wv.most_similar_batch(["w3", "w10"], 8, metric=metric, among=among)
+    assert [word for word, _ in one] == [word for word, _ in found]
+    assert "w3" not in dict(both)
+    scores = wv.most_similar("w10", topn=None, metric=metric)
+    assert_allclose(
+        wv.most_similar("w10", topn=None, metric=metric, among=among), scores[rows], rtol=1e-5, atol=1e-6
+    )
+    whole = wv.most_similar_batch(["w10"], None, metric=metric, among=among)
+    assert_allclose(whole, scores[None, rows], rtol=1e-5, atol=1e-5)
+
+
+def test_a_search_among_words_may_be_limited_further_or_find_nothing(wv):
+    assert {word for word, _ in wv.most_similar("w9", restrict_vocab=2, among=["w0", "w1", "w2"])} == {
+        "w0",
+        "w1",
+    }
+    for metric in ("cosine", "kl"):
+        assert wv.most_similar("w9", among=["w9", "nowhere"], metric=metric) == []
+        assert wv.most_similar_batch(["w9"], among=[], metric=metric) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("among", "error", "complaint"),
+    [
+        (np.ones(V - 1, bool), ValueError, f"a value for each of the {V} rows: got shape"),
+        ("w1", TypeError, "a list of words, or a mask over the rows"),
+        ([True, False], TypeError, "neither a word nor the number of a row"),
+    ],
+)
+def test_what_is_no_filter_is_refused(wv, among, error, complaint):
+    with pytest.raises(error, match=complaint):
+        wv.most_similar("w9", among=among)
+    with pytest.raises(error, match=complaint):
+        wv.hypernyms("w9", candidates=among)
+
+
+def test_an_index_is_searched_as_a_whole(wv):
+    with pytest.raises(ValueError, match="either indexer or among"):
+        wv.most_similar("w9", indexer=object(), among=["w1"])
+
+
 @pytest.mark.parametrize("metric", ALL)
 def test_similarity_distance_and_rank(wv, metric):
     scores = by_definition(wv, "w7", metric)
