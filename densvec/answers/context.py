@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -26,8 +25,6 @@ __all__ = [
     "substitutes",
 ]
 
-_MARK = re.compile(r"\[\[(.*?)\]\]")
-
 Split = Callable[[str], list[str]]
 
 Asked = tuple[str, Sequence[str], int | None]
@@ -44,15 +41,17 @@ def parse_marked(text: str, split: Split = str.split) -> tuple[str, list[str], i
     >>> parse_marked("a ripe [[kiwi]] tastes sweet")
     ('kiwi', ['a', 'ripe', 'kiwi', 'tastes', 'sweet'], 2)
     """
-    marks = list(_MARK.finditer(text))
-    if len(marks) != 1 or not marks[0][1].strip():
-        found = {0: "no word is", 1: "an empty word is"}.get(len(marks), f"{len(marks)} words are")
+    before_it, _, rest = text.partition("[[")
+    marked, closed, after_it = rest.partition("]]")
+    if not closed or not marked.strip() or "[[" in after_it:
+        found = (
+            "no word is" if not closed else "several words are" if "[[" in after_it else "an empty word is"
+        )
         raise UsageError(
             f"{found} marked in {text!r}: put one word in double brackets, as in 'a ripe [[kiwi]]'"
         )
-    mark = marks[0]
-    before, after = split(text[: mark.start()]), split(text[mark.end() :])
-    word = "_".join(split(mark[1])) or mark[1].strip()
+    before, after = split(before_it), split(after_it)
+    word = "_".join(split(marked)) or marked.strip()
     return word, [*before, word, *after], len(before)
 
 

@@ -2,7 +2,8 @@
 
 No question waits for others to join it. Questions that arrive together are answered together, at once if that takes a
 few milliseconds at most: to hand them to a thread and back would take longer. Otherwise a thread answers, part by part,
-and questions gather for the next part meanwhile. Questions of a request that has run out of time are dropped.
+and questions gather for the next part meanwhile. Those of small requests come first, so that nobody waits long behind
+a large one; those of a request that has run out of time are dropped.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _PART = 1 << 30
 _PER_SECOND = 1 << 33
 """Numbers that even a fast machine does not read in less than a second."""
 
+_PER_SECOND_ALONE = 1 << 31
+"""The same for a single question, which cannot be left unfinished and blocks its route meanwhile."""
+
 Found = Any  # a document, or the exception of a question that has no answer
 
 
@@ -48,6 +52,7 @@ class _Waiting:
     model: Model
     question: Asked
     found: asyncio.Future[Found]
+    size: int  # the cost of its whole request
 
     def goes_with(self, other: _Waiting) -> bool:
         """Whether one call can answer both."""
@@ -74,18 +79,34 @@ class Batcher:
 
     async def ask(self, model: Model, questions: Sequence[Asked]) -> list[Found]:
         """Return the answers, an exception for each question that has none."""
-        if len(self._waiting) + len(questions) > self._limits.waiting:
-            raise BusyError("too many questions are waiting for an answer: try again in a moment")
-        if sum(question.cost for question in questions) > _PER_SECOND * self._limits.seconds:
+        size = sum(question.cost for question in questions)
+        alone = max((question.cost for question in questions), default=0)
+        if max(size / _PER_SECOND, alone / _PER_SECOND_ALONE) > self._limits.seconds:
             raise ValueError(
                 f"this cannot be answered within {self._limits.seconds:g} seconds: ask for less at once"
             )
+        self._make_room(len(questions), size)
         loop = asyncio.get_running_loop()
-        added = [_Waiting(model, question, loop.create_future()) for question in questions]
+        added = [_Waiting(model, question, loop.create_future(), size) for question in questions]
         self._waiting += added
+        self._waiting.sort(key=lambda one: one.size)  # of equal ones, those that came first stay first
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._work())
-        return await asyncio.gather(*(one.found for one in added))  # cancels all if it is cancelled
+        try:
+            return await asyncio.gather(*(one.found for one in added))
+        finally:
+            for one in added:
+                one.found.cancel()
+
+    def _make_room(self, count: int, size: int) -> None:
+        """Turn questions away that are part of larger requests; BusyError if there are not enough of them."""
+        while len(self._waiting) + count > self._limits.waiting:
+            busy = BusyError("too many questions are waiting for an answer: try again in a moment")
+            if not self._waiting or self._waiting[-1].size <= size:
+                raise busy
+            largest = self._waiting.pop().found
+            if not largest.done():
+                largest.set_exception(busy)
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()

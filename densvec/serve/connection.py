@@ -37,8 +37,9 @@ class Connection(H11Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether it is the client's turn to send a request."""
-        return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
+        """Whether it is the client's turn: to send a request, the rest of one, or to read what has been answered."""
+        answered = self.cycle is None or self.cycle.response_complete
+        return not self.transport.is_closing() and (answered or self.conn.their_state is h11.SEND_BODY)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch; if there are too many connections, the one that has waited longest is closed."""

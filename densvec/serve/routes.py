@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import typing
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from densvec.answers import encoded
-from densvec.answers.messages import sentence, unknown_in
+from densvec.answers.messages import check_known, sentence
 from densvec.questions.lookup import words_of
 from densvec.serve import views
 from densvec.serve.batching import Asked, Batcher
@@ -53,7 +53,8 @@ _VIEWS: dict[str, Callable[..., views.View]] = {
 }
 """What the page asks: (model, question, limits) → document."""
 
-_THREADS = ThreadPoolExecutor(2, thread_name_prefix="densvec-views")
+_THREADS = ThreadPoolExecutor(2, thread_name_prefix="densvec-routes")
+"""For what takes longer than other requests should wait; the views of the page have a thread each."""
 
 _LEAST = 1 << 22
 """Numbers read for a question of a small model, whose answers take time of their own."""
@@ -119,17 +120,14 @@ def _batched(models: Models, limits: Limits, kind: type[Batched], name: str) -> 
         questions: list[Batched] = body if many else [body]
         if len(questions) > limits.batch:
             raise ValueError(f"at most {limits.batch} questions may be asked at once: got {len(questions)}")
-        found: list[Any] = []
-        try:
-            for question in questions:
-                found.append(await _asked(chosen, question, limits))
-        except FAULTS_OF_THE_REQUEST as error:
-            raise (_about(error, len(found)) if many else error) from None
+        prepare = partial(_asked, chosen, questions, limits, many)
+        # A list of texts takes a while to split, and similar spellings of an unknown word take a while to find.
+        found = await _in_thread(prepare) if many or not _is_known(chosen, questions[0]) else prepare()
         found = await batcher.ask(chosen, found)
         for i, one in enumerate(found):
             if isinstance(one, Exception):
                 raise _about(one, i) if many and isinstance(one, FAULTS_OF_THE_REQUEST) else one
-        return _json(found if many else found[0])
+        return await _in_thread(_json, found) if many else _json(found[0])
 
     one_or_many: Any = OneOrMany
     # Older versions of FastAPI take a union for a query parameter unless told that it is the body.
@@ -138,27 +136,37 @@ def _batched(models: Models, limits: Limits, kind: type[Batched], name: str) -> 
     return route
 
 
-async def _asked(model: Model, question: Batched, limits: Limits) -> Asked:
-    """Check a question, and return it in the form in which it is answered."""
-    split = partial(words_of, model.wv)
-    subject, settings = question.subject(limits, split), question.settings(limits)
-    for word in question.words(split):
-        if word not in model.wv.key_to_index:  # finding similar spellings takes a while
-            raise await _in_thread(unknown_in, model.wv, word)
-    return Asked(subject, settings, question.scans() * max(model.wv.vectors.size, _LEAST))
+def _is_known(model: Model, question: Batched) -> bool:
+    return all(word in model.wv.key_to_index for word in question.words(partial(words_of, model.wv)))
+
+
+def _asked(model: Model, questions: Sequence[Batched], limits: Limits, many: bool) -> list[Asked]:
+    """Check questions, and return them in the form in which they are answered."""
+    split, size = partial(words_of, model.wv), max(model.wv.vectors.size, _LEAST)
+    found: list[Asked] = []
+    try:
+        for question in questions:
+            subject, settings = question.subject(limits, split), question.settings(limits)
+            check_known(model.wv, question.words(split))
+            found.append(Asked(subject, settings, question.scans() * size))
+    except FAULTS_OF_THE_REQUEST as error:
+        raise (_about(error, len(found)) if many else error) from None
+    return found
 
 
 def _view(models: Models, limits: Limits, view: Callable[..., views.View]) -> Any:
+    thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-view")
+
     async def route(body: Any, model: str | None = None) -> Response:
-        return _json(await _in_thread(view, models.get(model), body, limits))
+        return _json(await _in_thread(view, models.get(model), body, limits, thread=thread))
 
     question = typing.get_type_hints(view)["question"]
     route.__annotations__ = {"body": question, "model": ModelName, "return": Response}
     return route
 
 
-async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, function, *arguments)
+async def _in_thread(function: Callable[..., Any], *arguments: Any, thread: Executor = _THREADS) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(thread, function, *arguments)
 
 
 def _about(error: Exception, i: int) -> Exception:

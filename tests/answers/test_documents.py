@@ -49,3 +49,17 @@ def test_the_question_stands_beside_each_row():
 def test_one_word_must_be_marked(text):
     with pytest.raises(answers.messages.UsageError, match="double brackets"):
         answers.parse_marked(text)
+
+
+@pytest.mark.parametrize("text", ["no mark", "[[]]", "[[ ]]", "[[a]] [[b]]", "[[a", "[[" * 300_000])
+def test_exactly_one_word_is_marked_and_that_is_seen_in_one_pass(text):
+    with pytest.raises(ValueError, match=r"(no word is|an empty word is|several words are) marked"):
+        answers.parse_marked(text)
+
+
+def test_a_marked_word_may_have_parts():
+    assert answers.parse_marked("in [[new york]] ]] city") == (
+        "new_york",
+        ["in", "new_york", "]]", "city"],
+        1,
+    )

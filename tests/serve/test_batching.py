@@ -105,6 +105,32 @@ def test_more_than_can_wait_is_turned_away():
     assert asyncio.run(run()) == [["0!"], ["1!"], ["2!"], ["3!"]]
 
 
+def test_small_requests_overtake_large_ones_and_take_their_room():
+    answer = Answering()
+
+    async def run():
+        batcher = Batcher(answer, Limits(waiting=12))
+        first = asyncio.create_task(batcher.ask(MODEL, large("first")))
+        await asyncio.to_thread(answer.is_in.wait, 60)
+        kept, lost = (
+            asyncio.create_task(batcher.ask(MODEL, large(*[name] * count)))
+            for name, count in (("kept", 5), ("lost", 6))
+        )
+        await asyncio.sleep(0)
+        small = [asyncio.create_task(batcher.ask(MODEL, large(f"small {i}"))) for i in range(2)]
+        await asyncio.sleep(0)
+        answer.go_on.set()
+        with pytest.raises(BusyError):
+            await lost
+        return await asyncio.gather(first, kept, *small)
+
+    asyncio.run(run())
+    answered = [subject for _, subjects, _ in answer.calls for subject in subjects]
+    assert answered[:3] == ["first", "small 0", "small 1"]
+    assert answered.count("kept") == 5
+    assert "lost" not in answered
+
+
 def test_small_questions_that_arrive_together_are_answered_at_once_and_together():
     batches = []
 
@@ -147,7 +173,9 @@ def test_a_request_that_asks_for_too_much_is_refused_before_any_work():
     async def run():
         batcher = Batcher(lambda wv, subjects: subjects, Limits(seconds=1))
         with pytest.raises(ValueError, match="cannot be answered within 1 second"):
-            await batcher.ask(MODEL, [Asked(0, (), 1 << 34)] * 2)
+            await batcher.ask(MODEL, [Asked(0, (), 1 << 31)] * 5)
+        with pytest.raises(ValueError, match="cannot be answered within 1 second"):
+            await batcher.ask(MODEL, [Asked(0, (), 1 << 32)])  # in one piece, which nothing can cut short
         return await batcher.ask(MODEL, large(1, 2))
 
     assert asyncio.run(run()) == [1, 2]

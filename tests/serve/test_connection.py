@@ -131,8 +131,14 @@ def test_clients_between_two_requests_are_closed(service):
         assert closed(sock)
 
 
-def test_silent_clients_do_not_keep_others_out(service):
-    with connected(service, 600):
+@pytest.mark.parametrize(
+    "begin", [b"", b"POST /v1/similar HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n"]
+)
+def test_silent_clients_do_not_keep_others_out(service, begin):
+    with connected(service, 600) as clients:
+        for sock in clients:
+            with contextlib.suppress(ConnectionError):  # closed to let others in
+                sock.sendall(begin)
         for _ in range(3):
             connection = service.connect()
             connection.timeout = 5

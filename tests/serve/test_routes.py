@@ -1,6 +1,7 @@
 """Every route answers what Python answers."""
 
 import json
+import threading
 import time
 
 import numpy as np
@@ -15,7 +16,7 @@ from densvec.answers.messages import check_known
 from densvec.cli import main
 from densvec.cli.program import COMMANDS
 from densvec.datasets import toy_language
-from densvec.serve import app
+from densvec.serve import app, routes
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
 
@@ -177,6 +178,22 @@ def test_misspelt_names_and_wrong_types_are_told(client):
     assert "metric" in ask(client, "similar", {"positive": "kiwi", "metric": "euclid"}, status=422)["error"]
     assert "sentence" in ask(client, "infer", {}, status=422)["error"]
     assert "no word is marked" in ask(client, "infer", {"sentence": "a kiwi"}, status=422)["error"]
+
+
+def test_long_lists_are_read_and_written_while_other_requests_are_answered(client, monkeypatch):
+    threads = []
+
+    def noting(function):
+        def called(*arguments, **options):
+            threads.append(threading.current_thread().name)
+            return function(*arguments, **options)
+
+        return called
+
+    monkeypatch.setattr(routes, "words_of", noting(routes.words_of))
+    monkeypatch.setattr(routes, "encoded", noting(routes.encoded))
+    ask(client, "infer", [{"sentence": "a shy [[kiwi]] digs"}] * 2)
+    assert {name.partition("_")[0] for name in threads} == {"densvec-routes"}
 
 
 def test_models_without_variances_or_encoder():
