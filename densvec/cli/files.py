@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING
 
 from densvec.answers.messages import UsageError
 from densvec.cli.commands import MODEL, OVERWRITE, Argument, Command, Result, load, option, positive
-from densvec.cli.output import size_of
-from densvec.files.streams import check_target, is_remote, local_path, open_for_writing, open_stream
+from densvec.cli.output import check_output, size_of
+from densvec.files.streams import (
+    check_target,
+    faults_named,
+    is_remote,
+    local_path,
+    open_for_writing,
+    open_stream,
+)
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -87,6 +94,8 @@ def _export(args: argparse.Namespace) -> Result:
         raise UsageError(f"--variances goes with --format word2vec, not with {args.format}")
     if args.output == "-" and not is_word2vec:
         raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
+    if args.output == "-":
+        check_output()
     if args.output == "-" and args.json:
         raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
     written = _targets(args.format, args.output, args.variances)
@@ -100,13 +109,13 @@ def _export(args: argparse.Namespace) -> Result:
     with tempfile.TemporaryDirectory(prefix="densvec-") as directory:  # the writers need a path
         path = os.path.join(directory, "vectors")
         _write(wv, args.format, path, args.variances)
-        with open(path, "rb") as file:
+        with faults_named("standard output"), open(path, "rb") as file:
             if sys.stdout.isatty():  # which shows words, but must not obey them
                 for line in file:
                     sys.stdout.write(line.decode("utf-8", "backslashreplace"))
             else:
                 shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-        sys.stdout.buffer.flush()
+            sys.stdout.buffer.flush()
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from densvec.answers.tables import columns
 from densvec.checks import counted
 from densvec.cli.commands import MODEL, Argument, Command, Result
-from densvec.cli.output import size_of
+from densvec.cli.output import check_output, size_of
 
 __all__ = ["INFO", "describe", "readable", "summary"]
 
@@ -19,6 +19,7 @@ _OF_THE_FILE = frozenset({"file", "bytes", "tensors", "verified"})
 def _info(args: argparse.Namespace) -> Result:
     from densvec import pretrained
 
+    check_output()
     path = pretrained.find(args.model)
     document = describe(path)
     if args.verify:

@@ -12,8 +12,9 @@ from typing import Any
 from densvec.answers import Document, Table, encoded
 from densvec.answers.messages import say, sentence
 from densvec.answers.tables import format_of
+from densvec.files.streams import check_target, faults_named, open_for_writing
 
-__all__ = ["Output", "Terminal", "prepare_streams", "print_json", "size_of", "visible"]
+__all__ = ["Output", "Terminal", "check_output", "prepare_streams", "print_json", "put", "size_of", "visible"]
 
 # What a terminal obeys instead of showing: control characters, and those that reverse the direction of text. Line
 # ends and tabs are ours, and so are carriage returns and "one line up" on standard error: the progress bar's.
@@ -64,24 +65,34 @@ class Terminal:
         return getattr(self._stream, name)
 
 
+def check_output() -> None:
+    """Raise OSError if nobody can be answered."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed, so there is nowhere to write answers")
+
+
+def put(text: str) -> None:
+    """Write a line to standard output."""
+    with faults_named("standard output"):
+        print(text, flush=True)
+
+
 def print_json(document: Any) -> None:
     """Write a document as one line of JSON."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    print(encoded(document, ascii_only=encoding != "utf8"), flush=True)
+    put(encoded(document, ascii_only=encoding != "utf8"))
 
 
 class Output:
     """Where answers go: to people, to scripts as JSON, or into the file of a table."""
 
     def __init__(self, as_json: bool, path: str | None) -> None:
-        from densvec.files.streams import check_target
-
         self._as_json, self._path = as_json, path
         self._kind = None if path is None else format_of(path)
         if path is not None:
             check_target(path)
-        elif sys.stdout is None:
-            raise OSError(errno.EBADF, "standard output is closed, so there is nowhere to write answers")
+        else:
+            check_output()
         self._documents: list[Mapping[str, Any]] = []
         self._tables: list[Table] = []
         self._is_first = True
@@ -95,7 +106,7 @@ class Output:
                 self._print({**(question or {}), **part.to_dict()})
         elif self._kind is None:
             text = "\n".join(filter(None, [title, str(document)]))
-            print(text if self._is_first else f"\n{text}", flush=True)
+            put(text if self._is_first else f"\n{text}")
             self._is_first = False
 
     def unanswered(self, error: Exception, question: Mapping[str, Any], title: str) -> None:
@@ -103,7 +114,7 @@ class Output:
         if self._kind == ".json" or (self._as_json and self._kind is None):
             self._print({**question, "error": sentence(error)})
         elif self._kind is None:
-            print(f"{title}\n  unknown: {sentence(error)}", flush=True)
+            put(f"{title}\n  unknown: {sentence(error)}")
             self._is_first = False
         else:
             say(f"densvec: {title}: {sentence(error)}")
@@ -112,8 +123,6 @@ class Output:
         """Write the table, if there is one."""
         if self._path is None or self._kind is None:
             return
-        from densvec.files.streams import open_for_writing
-
         table = Table(
             self._tables[0].names if self._tables else (), [row for t in self._tables for row in t.rows]
         )
@@ -123,7 +132,7 @@ class Output:
         if self._as_json:
             print_json({"written": self._path, "rows": len(table.rows)})
         else:
-            print(f"{self._path}: {len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
+            put(f"{self._path}: {len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
 
     def _print(self, document: Mapping[str, Any]) -> None:
         if self._kind is None:

@@ -18,7 +18,7 @@ from densvec.answers import Document
 from densvec.answers.messages import UsageError, route_messages, say, sentence
 from densvec.cli import context, files, info, pictures, serve, texts, train, words
 from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, load
-from densvec.cli.output import Output, prepare_streams, print_json
+from densvec.cli.output import Output, prepare_streams, print_json, put
 
 __all__ = ["COMMANDS", "Parser", "build_parser", "main"]
 
@@ -220,7 +220,7 @@ def _report(found: Any, args: argparse.Namespace) -> None:
         if args.json:
             print_json(document)
         else:
-            print(text)
+            put(text)
 
 
 def _ask(command: Question, args: argparse.Namespace) -> int:

@@ -43,12 +43,13 @@ class Batched(Question):
     answer: ClassVar[Callable[..., Sequence[answers.Document]]]  # (wv, what each is about, *settings)
     reply: ClassVar[type[answers.Document]]
 
-    def words(self, split: Split = str.split) -> list[str]:
-        """Return the words that the model must know."""
-        raise NotImplementedError
-
     def subject(self, limits: Limits, split: Split = str.split) -> Any:
         """Return what the question is about, as `densvec.answers` takes it."""
+        raise NotImplementedError
+
+    @staticmethod
+    def words(subject: Any) -> Sequence[str]:
+        """Return the words that the model must know."""
         raise NotImplementedError
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
@@ -86,21 +87,23 @@ class SimilarQuestion(Batched):
     metric: Metric = "cosine"
     topn: int = Field(10, ge=0)
 
-    def words(self, split: Split = str.split) -> list[str]:
-        return [*_listed(self.positive), *_listed(self.negative)]
-
     def subject(self, limits: Limits, split: Split = str.split) -> tuple[list[str], list[str]]:
-        if not self.words():
+        count = self.scans()
+        if not count:
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
-        if len(self.words()) > limits.batch:
-            raise ValueError(f"at most {limits.batch} words may be given: got {len(self.words())}")
+        if count > limits.batch:
+            raise ValueError(f"at most {limits.batch} words may be given: got {count}")
         return _listed(self.positive), _listed(self.negative)
+
+    @staticmethod
+    def words(subject: tuple[list[str], list[str]]) -> list[str]:
+        return [*subject[0], *subject[1]]
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
         return self.metric, limits.check_topn(self.topn)
 
     def scans(self) -> int:
-        return len(self.words())
+        return len(_listed(self.positive)) + len(_listed(self.negative))
 
 
 class InContextQuestion(Batched):
@@ -124,15 +127,8 @@ class InContextQuestion(Batched):
             raise ValueError("say which word is meant: give word or position")
         return self
 
-    def words(self, split: Split = str.split) -> list[str]:
-        return [self._occurrence(split)[0]]
-
     def subject(self, limits: Limits, split: Split = str.split) -> tuple[str, Sequence[str], int | None]:
         limits.check_text(self.sentence or self.context or "")
-        return self._occurrence(split)
-
-    def _occurrence(self, split: Split) -> tuple[str, Sequence[str], int | None]:
-        """Return the word, its context, and where it stands in it."""
         if self.sentence is not None:
             return answers.parse_marked(self.sentence, split)
         context, position = self.context or [], self.position
@@ -147,6 +143,10 @@ class InContextQuestion(Batched):
         word = tokens[position] if self.word is None and position is not None else self.word
         assert word is not None  # _is_complete has seen to it
         return word, tokens, position
+
+    @staticmethod
+    def words(subject: tuple[str, Sequence[str], int | None]) -> list[str]:
+        return [subject[0]]
 
 
 class InferQuestion(InContextQuestion):
@@ -197,11 +197,12 @@ class EntailsQuestion(Batched):
     a: str
     b: str
 
-    def words(self, split: Split = str.split) -> list[str]:
-        return [self.a, self.b]
-
     def subject(self, limits: Limits, split: Split = str.split) -> tuple[str, str]:
         return self.a, self.b
+
+    @staticmethod
+    def words(subject: tuple[str, str]) -> tuple[str, str]:
+        return subject
 
 
 class HypernymsQuestion(Batched):
@@ -214,11 +215,12 @@ class HypernymsQuestion(Batched):
     word: str
     topn: int = Field(10, ge=0)
 
-    def words(self, split: Split = str.split) -> list[str]:
-        return [self.word]
-
     def subject(self, limits: Limits, split: Split = str.split) -> str:
         return self.word
+
+    @staticmethod
+    def words(subject: str) -> list[str]:
+        return [subject]
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
         return limits.check_topn(self.topn), self.hyponyms

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from densvec.answers import encoded
-from densvec.answers.messages import check_known, sentence
+from densvec.answers.messages import sentence, unknown_in
 from densvec.questions.lookup import words_of
 from densvec.serve import views
 from densvec.serve.batching import Asked, Batcher
@@ -26,6 +26,14 @@ from densvec.serve.questions import BATCHED, Batched, OneOrMany
 from densvec.serve.senses import FoundSenses, Reading, SenseFinder
 
 __all__ = ["router"]
+
+
+class UnknownWordError(Exception):
+    """A question is about a word that the model does not know."""
+
+    def __init__(self, word: str, number: int) -> None:
+        super().__init__(word)
+        self.word, self.number = word, number
 
 
 class Fault(BaseModel):
@@ -69,6 +77,7 @@ TopN = Annotated[int, Query(ge=0)]
 def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     """Return all routes."""
     routes = APIRouter(responses=_FAULTS)
+    words_thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-word")
 
     def post(name: str, described: Any, route: Any, reply: Any = None) -> None:
         summary = (inspect.getdoc(described) or "").partition("\n")[0]
@@ -83,7 +92,8 @@ def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
 
     @routes.get("/v1/word", summary="All there is to say about a word out of context", response_model=None)
     async def word(word: str, topn: TopN = 10, model: ModelName = None) -> Response:
-        return _json(await _in_thread(views.word_page, models.get(model), word, topn, limits))
+        page = await _in_thread(views.word_page, models.get(model), word, topn, limits, thread=words_thread)
+        return _json(page)
 
     @routes.get(
         "/v1/senses",
@@ -121,8 +131,11 @@ def _batched(models: Models, limits: Limits, kind: type[Batched], name: str) -> 
         if len(questions) > limits.batch:
             raise ValueError(f"at most {limits.batch} questions may be asked at once: got {len(questions)}")
         prepare = partial(_asked, chosen, questions, limits, many)
-        # A list of texts takes a while to split, and similar spellings of an unknown word take a while to find.
-        found = await _in_thread(prepare) if many or not _is_known(chosen, questions[0]) else prepare()
+        try:  # a list of texts takes a while to split
+            found = await _in_thread(prepare) if many else prepare()
+        except UnknownWordError as error:  # similar spellings take a while to find
+            unknown = await _in_thread(unknown_in, chosen.wv, error.word)
+            raise _about(unknown, error.number) if many else unknown from None
         found = await batcher.ask(chosen, found)
         for i, one in enumerate(found):
             if isinstance(one, Exception):
@@ -136,21 +149,19 @@ def _batched(models: Models, limits: Limits, kind: type[Batched], name: str) -> 
     return route
 
 
-def _is_known(model: Model, question: Batched) -> bool:
-    return all(word in model.wv.key_to_index for word in question.words(partial(words_of, model.wv)))
-
-
 def _asked(model: Model, questions: Sequence[Batched], limits: Limits, many: bool) -> list[Asked]:
     """Check questions, and return them in the form in which they are answered."""
     split, size = partial(words_of, model.wv), max(model.wv.vectors.size, _LEAST)
     found: list[Asked] = []
-    try:
-        for question in questions:
+    for i, question in enumerate(questions):
+        try:
             subject, settings = question.subject(limits, split), question.settings(limits)
-            check_known(model.wv, question.words(split))
-            found.append(Asked(subject, settings, question.scans() * size))
-    except FAULTS_OF_THE_REQUEST as error:
-        raise (_about(error, len(found)) if many else error) from None
+        except FAULTS_OF_THE_REQUEST as error:
+            raise (_about(error, i) if many else error) from None
+        for word in question.words(subject):
+            if word not in model.wv.key_to_index:
+                raise UnknownWordError(word, i)
+        found.append(Asked(subject, settings, question.scans() * size))
     return found
 
 

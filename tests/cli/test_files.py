@@ -154,9 +154,16 @@ def test_words_that_no_encoding_holds_are_written_as_escapes(place, tmp_path, ca
         assert r"bad\ud800" in (tmp_path / name).read_text(encoding="utf-8")
 
 
-def test_a_closed_standard_output_is_an_error(place):
-    line = f'"{sys.executable}" -m densvec similar "$MODEL" kiwi >&-'
-    env = environment(MODEL=place["MODEL"])
-    done = subprocess.run(line, shell=True, capture_output=True, env=env, check=False)
-    assert done.returncode == 1
-    assert b"standard output is closed" in done.stderr
+@pytest.mark.parametrize(
+    "arguments", ['similar "$MODEL" kiwi', 'info "$MODEL"', 'export "$MODEL" --format word2vec']
+)
+def test_a_closed_or_full_standard_output_is_an_error(arguments, place):
+    for where, why in [
+        (">&-", b"standard output is closed"),
+        (">/dev/full", b"standard output: No space left"),
+    ]:
+        line = f'"{sys.executable}" -m densvec {arguments} {where}'
+        env = environment(MODEL=place["MODEL"])
+        done = subprocess.run(line, shell=True, capture_output=True, env=env, check=False)
+        assert done.returncode == 1
+        assert why in done.stderr
