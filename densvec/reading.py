@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from densvec._corpus import MAX_WINDOW
+from densvec.checks import check_whole
+from densvec.files.schema import field
 from densvec.types import Floats, Integers
 
 MOST_NARROWING = 0.5
@@ -107,10 +110,7 @@ class Reading:
         )
 
     def __post_init__(self) -> None:
-        if self.window < 1:
-            raise ValueError(f"window={self.window} is too small: it must be at least 1")
-        if self.window > MAX_WINDOW:
-            raise ValueError(f"window={self.window} is too large: it must be at most {MAX_WINDOW}")
+        check_whole("window", self.window, 1, MAX_WINDOW)
         if not 0 <= self.nearness <= 1:
             raise ValueError(f"nearness={self.nearness} is not between 0 and 1")
         if not self.saturation > 0:
@@ -211,18 +211,12 @@ class Reading:
         return {**asdict(self), "saturation": None if math.isinf(self.saturation) else self.saturation}
 
     @classmethod
-    def from_header(cls, header: dict[str, Any]) -> Reading:
-        """Return the reading of a document."""
-        saturation = header.get("saturation")
-        return cls(
-            int(header["window"]),
-            float(header["nearness"]),
-            math.inf if saturation is None else float(saturation),
-            bool(header["thinned"]),
-            bool(header["narrowing"]),
-            float(header.get("emphasis", 1.0)),
-            float(header.get("frequency", 0.0)),
-        )
+    def from_header(cls, header: Mapping[str, Any]) -> Reading:
+        """Return the reading of a document; what older ones lack is as in the paper."""
+        newer = ("saturation", "emphasis", "frequency")
+        given = [each for each in fields(cls) if each.name not in newer or header.get(each.name) is not None]
+        values: dict[str, Any] = {each.name: field(header, each.name, type(each.default)) for each in given}
+        return cls(**values)
 
 
 def _kept_before(keep: Floats) -> Floats:

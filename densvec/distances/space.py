@@ -6,6 +6,7 @@ Every engine can look for the rows x with the largest y·x, and most divergences
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -58,47 +59,16 @@ class Space:
         >>> Space("kl", 100).size, Space("kl", 100, diagonal=True).size, Space("cosine", 100).size
         (102, 201, 100)
         """
-        return int(self.features(Gaussian(np.ones(self.dimension), 1.0)).shape[-1])
+        typical = Moments.of(Gaussian(np.ones(self.dimension), 1.0), self.diagonal)
+        return sum(column.shape[-1] for column in self._factors.rows(typical))
 
     def features(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
-        """Return the vectors to put into an index, one for each density.
-
-        Parameters
-        ----------
-        densities : Gaussian
-            One density or a batch.
-        dtype : dtype, optional
-            Type of the result; the computation is in float64.
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., size)
-        """
-        self._check(densities)
-        if not self.diagonal and not densities.is_spherical and self.metric != "cosine":
-            raise ValueError(
-                "the densities are diagonal: features(..., diagonal=True) makes vectors that hold their variances"
-            )
-        p = Moments.of(densities, self.diagonal)
-        return np.concatenate(self._factors.rows(p), axis=-1, dtype=dtype, casting="same_kind")
+        """Return the vectors to put into an index, (..., size), one for each density."""
+        return self._vectors(self._factors.rows, densities, dtype)
 
     def query(self, densities: Gaussian, dtype: npt.DTypeLike = np.float32) -> Floats:
-        """Return the vectors to ask an index with, one for each density.
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., size)
-            Larger inner products with `features` mean nearer densities.
-        """
-        self._check(densities)
-        needs_shape = self.metric in ("reverse_kl", "jeffreys")
-        if needs_shape and not self.diagonal and not densities.is_spherical:
-            raise ValueError(
-                f"by {self.metric} a diagonal density can only be compared with vectors that were made with "
-                "diagonal=True"
-            )
-        q = Moments.of(densities, self.diagonal)
-        return np.concatenate(self._factors.queries(q), axis=-1, dtype=dtype, casting="same_kind")
+        """Return the vectors to ask an index with, (..., size): larger inner products mean nearer densities."""
+        return self._vectors(self._factors.queries, densities, dtype)
 
     def to_distance(self, scores: npt.ArrayLike, densities: Gaussian) -> Floats:
         """Turn inner products into distances (smaller is nearer), as in :mod:`densvec.distances.pairwise`.
@@ -115,15 +85,15 @@ class Space:
         numpy.ndarray
             In float64. For ``"cosine"`` 1 − cosine.
         """
-        self._check(densities)
         values = np.asarray(scores, dtype=np.float64)
         own = self.own_terms(densities)
         if values.ndim > own.ndim:
             own = own[..., None]
-        if self.metric == "wasserstein":
+        if self.metric == "cosine":
+            return own - values
+        if find_metric(self.metric).squared:
             return np.sqrt(np.maximum(own - 2.0 * values, 0.0))
-        distance: Floats = own - values
-        return distance if self.metric == "cosine" else np.maximum(distance, 0.0)
+        return np.maximum(own - values, 0.0)
 
     def own_terms(self, densities: Gaussian) -> Floats:
         """Return what the distance has besides the product: the terms that only depend on the query.
@@ -134,14 +104,26 @@ class Space:
         >>> float(Space("kl", 2).own_terms(Gaussian([2.0, 1.0], 1.0)))
         -1.0
         """
-        own: Floats = self._factors.own(Moments.of(densities, self.diagonal))[..., 0]
+        own: Floats = self._factors.own(self._moments(densities))[..., 0]
         return own
 
-    def _check(self, densities: Gaussian) -> None:
+    def _moments(self, densities: Gaussian) -> Moments:
         if densities.dimension != self.dimension:
             raise ValueError(
                 f"the densities have {densities.dimension} dimensions, those of the index {self.dimension}"
             )
+        return Moments.of(densities, self.diagonal)
+
+    def _vectors(
+        self, columns: Callable[[Moments], list[Floats]], densities: Gaussian, dtype: npt.DTypeLike
+    ) -> Floats:
+        parts = columns(self._moments(densities))
+        vectors: Floats = np.concatenate(parts, axis=-1, dtype=dtype, casting="same_kind")
+        if vectors.shape[-1] != self.size:
+            raise ValueError(
+                f"these densities are diagonal: by {self.metric}, that takes vectors made with diagonal=True"
+            )
+        return vectors
 
     @property
     def _factors(self) -> Factors:

@@ -10,11 +10,10 @@ counts for its frequency is in the graph. It returns ``mean`` (n, D) and ``log_v
 from __future__ import annotations
 
 import os
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from densvec._version import __version__
 from densvec.checks import needs
@@ -22,7 +21,7 @@ from densvec.encoder import LOG_VARIANCE_BOUNDS
 from densvec.files.atomic import atomic_write
 from densvec.questions.inference import keep_of
 from densvec.reading import MOST_NARROWING
-from densvec.types import PathLike
+from densvec.types import Array, PathLike
 
 if TYPE_CHECKING:
     from densvec.encoder import Encoder
@@ -35,18 +34,6 @@ _OPSET, _IR_VERSION = 17, 8
 
 _LARGEST_MESSAGE = 3 << 29
 """Bytes of weights above which they get a file of their own: one message of Protocol Buffers holds 2 GB."""
-
-_KNOWN_PARTS = {
-    "embeddings",
-    "context_layer",
-    "centre_layer",
-    "mean_head",
-    "mean_bias",
-    "variance_head",
-    "variance_bias",
-    "residual",
-    "reading",
-}
 
 
 def export_onnx(wv: KeyedDensities, path: PathLike, *, words: PathLike | None = None) -> None:
@@ -75,11 +62,13 @@ def export_onnx(wv: KeyedDensities, path: PathLike, *, words: PathLike | None = 
     if wv.encoder is None or wv.log_variances is None:
         raise ValueError("there is no encoder here, so there is nothing to export: train a BayesianSkipGram")
     onnx = needs("onnx", "onnx")
-    graph = _Graph(onnx)
-    _posteriors(graph, wv, wv.encoder)
-    model = graph.model(wv)
+    text = _graph(wv, wv.encoder)
+    model, named = needs("onnx.parser", "onnx").parse_model(text), set(re.findall(r"\w+", text))
+    weights = {name: array for name, array in _weights(wv, wv.encoder).items() if name in named}
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(weights[name], name) for name in weights)
+    onnx.helper.set_model_props(model, {"window": str(wv.window), "words": str(len(wv.index_to_key))})
     target = os.fspath(path)
-    if sum(array.nbytes for array in graph.weights.values()) > _LARGEST_MESSAGE:
+    if sum(array.nbytes for array in weights.values()) > _LARGEST_MESSAGE:
         data = os.path.basename(target) + ".data"
         onnx.save_model(model, target, save_as_external_data=True, location=data)
     else:
@@ -91,107 +80,97 @@ def export_onnx(wv: KeyedDensities, path: PathLike, *, words: PathLike | None = 
             file.write("".join(f"{key}\n" for key in wv.index_to_key).encode())
 
 
-def _posteriors(graph: _Graph, wv: KeyedDensities, encoder: Encoder) -> None:
-    """Add what :meth:`Encoder.posteriors` does; names of values are the names there."""
-    unknown = {field.name for field in fields(encoder)} - _KNOWN_PARTS
-    if unknown:
-        raise ValueError(f"the graph does not know these parts of the encoder: {', '.join(sorted(unknown))}")
-    for name, array in encoder.arrays().items():
-        graph.weight(name, array)
-    graph.weight("prior_means", wv.vectors)
-    assert wv.log_variances is not None
-    graph.weight("prior_log_variances", wv.log_variances)
-    add = graph.add
-    graph.weight("keep", keep_of(wv, np.arange(len(wv.vectors))))
+def _weights(wv: KeyedDensities, encoder: Encoder) -> dict[str, Array]:
+    """Return the constants of the graph by name, floating-point numbers in float32."""
     reading = encoder.reading
-    # h = s Σ_j a_j relu(R[c_j]·context_layer + R[w]·centre_layer) over the context words that there are
-    present = add("GreaterOrEqual", "context", graph.weight("zero", np.array(0, np.int64)))
-    rows = add("Max", "context", "zero")  # where there is no word, any row will do: it is multiplied by 0
-    of_contexts = add("MatMul", add("Gather", "embeddings", rows), "context_layer")  # (n, C, H)
-    of_centres = add("MatMul", add("Gather", "embeddings", "centre"), "centre_layer")
-    one, last = graph.weight("one", np.array([1], np.int64)), graph.weight("last", np.array([-1], np.int64))
-    terms = add("Relu", add("Add", of_contexts, add("Unsqueeze", of_centres, one)))
-    mask = add("Cast", present, to=1)  # to float32
-    factors = add("Mul", add("Mul", mask, add("Gather", "keep", rows)), "weight")  # a_j
+    assert wv.log_variances is not None
+    low, high = LOG_VARIANCE_BOUNDS
+    floats = {
+        **encoder.arrays(),
+        "narrowing_head": np.abs(encoder.variance_head),
+        "prior_means": wv.vectors,
+        "prior_log_variances": wv.log_variances,
+        "keep": keep_of(wv, np.arange(len(wv.vectors))),
+        "saturation": reading.saturation,
+        "full_window": 2 * reading.window + reading.saturation,
+        "most_narrowing": MOST_NARROWING,
+        "low": low,
+        "high": high,
+        "nothing": 0,
+        "unit": 1,
+    }
+    numbers = {"zero": 0, "first_axis": [1], "last_axis": [-1]}
+    weights = {name: np.asarray(value, dtype=np.float32, order="C") for name, value in floats.items()}
+    return weights | {name: np.asarray(value, dtype=np.int64) for name, value in numbers.items()}
+
+
+def _graph(wv: KeyedDensities, encoder: Encoder) -> str:
+    """Return what :meth:`Encoder.posteriors` does in ONNX's notation; names of values are the names there."""
+    reading = encoder.reading
+    scaled, told = "factors = Identity (weights)", "told = Identity (all_told)"
     if np.isfinite(reading.saturation):
-        saturation = graph.weight("saturation", np.array(reading.saturation, np.float32))
-        full = graph.weight("full", np.array(2 * reading.window + reading.saturation, np.float32))
-        total = add("Add", add("ReduceSum", factors, one, keepdims=1), saturation)
-        scale = add("Div", full, total)
-        factors = add("Mul", factors, scale)
-    hidden = add("ReduceSum", add("Mul", terms, add("Unsqueeze", factors, last)), one, keepdims=0)
-    mean = add("Add", add("MatMul", hidden, "mean_head"), "mean_bias")
-    if reading.narrowing:
-        unit = graph.weight("unit", np.array(1, np.float32))
-        told = add("MatMul", hidden, add("Abs", "variance_head"))
-        if np.isfinite(reading.saturation):
-            told = add("Div", told, scale)
-        most = graph.weight("most_narrowing", np.array(MOST_NARROWING, np.float32))
-        gain = add("Div", told, add("Add", add("Div", told, most), unit))
-        log_variance = add("Neg", add("Log", add("Add", gain, unit)))
-    else:
-        log_variance = add("Add", add("MatMul", hidden, "variance_head"), "variance_bias")
-    prior_mean, prior_log_variance = (
-        add("Gather", name, "centre") for name in ("prior_means", "prior_log_variances")
-    )
-    if encoder.residual:
-        mean, log_variance = add("Add", mean, prior_mean), add("Add", log_variance, prior_log_variance)
-    low, high = (
-        graph.weight(name, np.array(bound, np.float32))
-        for name, bound in zip(("low", "high"), LOG_VARIANCE_BOUNDS, strict=True)
-    )
-    clipped = add("Clip", log_variance, low, high)
-    # With no known context the posterior is the prior.
-    count = add("ReduceSum", mask, one, keepdims=1)
-    known = add("Greater", count, graph.weight("nothing", np.array(0, np.float32)))
-    add("Where", known, mean, prior_mean, output="mean")
-    add("Where", known, clipped, prior_log_variance, output="log_variance")
+        scaled, told = _SCALED, "told = Div (all_told, scale)"
+    assert wv.log_variances is not None
+    return f"""
+    <ir_version: {_IR_VERSION}, opset_import: ["": {_OPSET}], producer_name: "densvec",
+     producer_version: "{__version__}">
+    posterior (int64[n] centre, int64[n, contexts] context, float[n, contexts] weight)
+        => (float[n, {wv.vector_size}] mean, float[n, {wv.log_variances.shape[1]}] log_variance) {{
+        present = GreaterOrEqual (context, zero)
+        rows = Max (context, zero)
+        context_rows = Gather (embeddings, rows)
+        of_contexts = MatMul (context_rows, context_layer)
+        centre_rows = Gather (embeddings, centre)
+        of_centres = MatMul (centre_rows, centre_layer)
+        of_each_centre = Unsqueeze (of_centres, first_axis)
+        sums = Add (of_contexts, of_each_centre)
+        terms = Relu (sums)
+        mask = Cast <to: int = 1> (present)
+        kept = Gather (keep, rows)
+        shares = Mul (mask, kept)
+        weights = Mul (shares, weight)
+        {scaled}
+        factor_of_each = Unsqueeze (factors, last_axis)
+        weighted = Mul (terms, factor_of_each)
+        hidden = ReduceSum <keepdims: int = 0> (weighted, first_axis)
+        shift = MatMul (hidden, mean_head)
+        own_mean = Add (shift, mean_bias)
+        {_NARROWED.format(told=told) if reading.narrowing else _FROM_HEAD}
+        prior_mean = Gather (prior_means, centre)
+        prior_log_variance = Gather (prior_log_variances, centre)
+        {_SHIFTED if encoder.residual else _AS_IT_IS}
+        clipped = Clip (inferred_log_variance, low, high)
+        count = ReduceSum <keepdims: int = 1> (mask, first_axis)
+        known = Greater (count, nothing)
+        mean = Where (known, inferred_mean, prior_mean)
+        log_variance = Where (known, clipped, prior_log_variance)
+    }}"""
 
 
-class _Graph:
-    """Nodes and weights of a graph that is being built."""
+_SCALED = """
+        total = ReduceSum <keepdims: int = 1> (weights, first_axis)
+        saturated = Add (total, saturation)
+        scale = Div (full_window, saturated)
+        factors = Mul (weights, scale)"""
 
-    def __init__(self, onnx: Any) -> None:
-        self.onnx = onnx
-        self.nodes: list[Any] = []
-        self.weights: dict[str, npt.NDArray[Any]] = {}
+_NARROWED = """
+        all_told = MatMul (hidden, narrowing_head)
+        {told}
+        share = Div (told, most_narrowing)
+        share_and_1 = Add (share, unit)
+        gain = Div (told, share_and_1)
+        gain_and_1 = Add (gain, unit)
+        narrowed = Log (gain_and_1)
+        own_log_variance = Neg (narrowed)"""
 
-    def weight(self, name: str, array: npt.NDArray[Any]) -> str:
-        """Add an array, floating-point numbers in float32, and return its name."""
-        kind = np.float32 if array.dtype.kind == "f" else array.dtype
-        self.weights[name] = np.ascontiguousarray(array, dtype=kind).reshape(array.shape)
-        return name
+_FROM_HEAD = """
+        from_head = MatMul (hidden, variance_head)
+        own_log_variance = Add (from_head, variance_bias)"""
 
-    def add(self, operation: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add a node and return the name of its output."""
-        name = output or f"{operation.lower()}_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(operation, inputs, [name], **attributes))
-        return name
+_SHIFTED = """
+        inferred_mean = Add (own_mean, prior_mean)
+        inferred_log_variance = Add (own_log_variance, prior_log_variance)"""
 
-    def model(self, wv: KeyedDensities) -> Any:
-        """Return the model."""
-        helper, types = self.onnx.helper, self.onnx.TensorProto
-        assert wv.log_variances is not None
-        graph = helper.make_graph(
-            self.nodes,
-            "posterior",
-            [
-                helper.make_tensor_value_info("centre", types.INT64, ["n"]),
-                helper.make_tensor_value_info("context", types.INT64, ["n", "contexts"]),
-                helper.make_tensor_value_info("weight", types.FLOAT, ["n", "contexts"]),
-            ],
-            [
-                helper.make_tensor_value_info("mean", types.FLOAT, ["n", wv.vector_size]),
-                helper.make_tensor_value_info("log_variance", types.FLOAT, ["n", wv.log_variances.shape[1]]),
-            ],
-            [self.onnx.numpy_helper.from_array(array, name) for name, array in self.weights.items()],
-        )
-        model = helper.make_model(
-            graph,
-            opset_imports=[helper.make_opsetid("", _OPSET)],
-            producer_name="densvec",
-            producer_version=__version__,
-        )
-        model.ir_version = _IR_VERSION
-        helper.set_model_props(model, {"window": str(wv.window), "words": str(len(wv.index_to_key))})
-        return model
+_AS_IT_IS = """
+        inferred_mean = Identity (own_mean)
+        inferred_log_variance = Identity (own_log_variance)"""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from densvec.encoder import Encoder
 from densvec.files import compact, persistence
@@ -15,12 +14,11 @@ from densvec.questions.beside import BESIDE, Beside
 from densvec.reading import Reading
 from densvec.tables import ENCODER, tables_of
 from densvec.text.text_reading import TextReading
-from densvec.types import PathLike
+from densvec.types import Array, PathLike
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-Arrays = dict[str, npt.NDArray[Any]]
 _ATTRIBUTES = "attributes."
 _SUBWORDS = "subwords."  # which older files have, and nothing reads
 _PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, _SUBWORDS, BESIDE, _ATTRIBUTES)
@@ -114,13 +112,13 @@ def load(
 # What a file holds. A model's file has the same tensors and some of its own.
 
 
-def tensors_of(wv: KeyedDensities) -> Arrays:
+def tensors_of(wv: KeyedDensities) -> dict[str, Array]:
     """Return all arrays by the names they have in a file."""
     for kind in set(map(type, wv.index_to_key)):
         if not issubclass(kind, str):
             key = next(key for key in wv.index_to_key if type(key) is kind)
             raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
-    tensors: Arrays = {**persistence.pack_words(wv.index_to_key), **tables_of(wv)}
+    tensors: dict[str, Array] = {**persistence.pack_words(wv.index_to_key), **tables_of(wv)}
     if wv.beside is not None:
         tensors |= wv.beside.arrays()
     for name, values in wv.expandos.items():
@@ -147,7 +145,7 @@ def header_of(wv: KeyedDensities) -> dict[str, Any]:
 
 
 def restored(
-    cls: type[KeyedDensities], header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]]
+    cls: type[KeyedDensities], header: Mapping[str, Any], tensors: Mapping[str, Array]
 ) -> KeyedDensities:
     """Return what `tensors_of` and `header_of`, or those of a model, describe."""
     words, index = persistence.unpack_vocabulary(tensors)
@@ -155,12 +153,17 @@ def restored(
         tensors = compact.restored(tensors, header["compact"])
     means = tensor(tensors, "means", "f", (len(words), None))
     parameters = header.get("parameters", header)  # a model's file keeps them separately
-    encoder = _restore_encoder(tensors)
-    if encoder is not None and "residual" in parameters:
-        encoder.residual = field(parameters, "residual", bool)
     window = field(parameters, "window", int, minimum=1)
-    if encoder is not None:
-        encoder.reading = _restore_reading(header, window)
+    encoder = None
+    if any(name.startswith(ENCODER) for name in tensors):
+        encoder = Encoder(
+            **_weights(tensors),
+            residual=field(parameters, "residual", bool) if "residual" in parameters else False,
+            # Older files do not say how the encoder reads, and have the paper's plain sum.
+            reading=Reading(window)
+            if header.get("reading") is None
+            else Reading.from_header(field(header, "reading", dict)),
+        )
     optional: dict[str, Any] = {
         name: tensor(tensors, name, "f", (len(words), None))
         for name in ("log_variances", "context_vectors")
@@ -170,7 +173,7 @@ def restored(
         words,
         means,
         encoder=encoder,
-        attributes=_restore_attributes(header, tensors, len(words)),
+        attributes=_attributes(header, tensors, len(words)),
         window=window,
         index=index,
         **optional,
@@ -186,53 +189,31 @@ def restored(
     return wv
 
 
-def _restore_encoder(tensors: Mapping[str, npt.NDArray[Any]]) -> Encoder | None:
-    arrays = {name.removeprefix(ENCODER): a for name, a in tensors.items() if name.startswith(ENCODER)}
-    if not arrays:
-        return None
-    for name in Encoder.names():
-        axes = 1 if name.endswith("bias") else 2
-        arrays[name] = tensor(tensors, ENCODER + name, "f", (None,) * axes)
-    weights: dict[str, Any] = {name: arrays[name] for name in Encoder.names()}
+def _weights(tensors: Mapping[str, Array]) -> dict[str, Any]:
+    """Return the encoder's weights."""
+    axes = {name: 1 if name.endswith("bias") else 2 for name in Encoder.names()}
+    weights = {name: tensor(tensors, ENCODER + name, "f", (None,) * axes[name]) for name in axes}
     types = sorted({str(array.dtype) for array in weights.values()})
     if len(types) > 1:
         raise ValueError(f"the encoder's tensors have different types: {', '.join(types)}")
-    return Encoder(**weights)
+    return weights
 
 
-def _restore_reading(header: Mapping[str, Any], window: int) -> Reading:
-    """Return how the encoder reads; older files do not say, and have the paper's plain sum."""
-    if header.get("reading") is None:
-        return Reading(window)
-    reading = field(header, "reading", dict)
-    for name in ("nearness", "saturation"):
-        if name == "nearness" or reading.get(name) is not None:
-            field(reading, name, float, minimum=0)
-    for name in ("thinned", "narrowing"):
-        field(reading, name, bool)
-    field(reading, "window", int, minimum=1)
-    if "emphasis" in reading:
-        field(reading, "emphasis", float, minimum=1)
-    if "frequency" in reading:
-        field(reading, "frequency", float, minimum=0)
-    return Reading.from_header(reading)
-
-
-def _restore_attributes(
-    header: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[Any]], count: int
-) -> dict[str, npt.NDArray[Any]]:
-    found = {}
+def _attributes(header: Mapping[str, Any], tensors: Mapping[str, Array], count: int) -> dict[str, Array]:
+    """Return the attributes of the words: counts, other numbers, and what only the header can hold."""
     listed = header.get("attributes", {})
-    for attributes in (listed if isinstance(listed, dict) else {}, tensors):
-        if {"count", _ATTRIBUTES + "count"} & set(attributes):
-            raise ValueError("the words' counts are among their attributes, not in vocabulary.counts")
-    if "vocabulary.counts" in tensors:
-        counts = tensors["vocabulary.counts"]
-        found["count"] = tensor(tensors, "vocabulary.counts", counts.dtype.kind, (count,))
-    for name, values in tensors.items():
-        if name.startswith(_ATTRIBUTES):
-            found[name.removeprefix(_ATTRIBUTES)] = tensor(tensors, name, values.dtype.kind, (count,))
-    for name, values in (listed if isinstance(listed, dict) else {}).items():
+    listed = listed if isinstance(listed, dict) else {}
+    if "count" in listed or _ATTRIBUTES + "count" in tensors:
+        raise ValueError("the words' counts are among their attributes, not in vocabulary.counts")
+    names = {"vocabulary.counts": "count"} | {
+        name: name.removeprefix(_ATTRIBUTES) for name in tensors if name.startswith(_ATTRIBUTES)
+    }
+    found = {
+        attribute: tensor(tensors, name, tensors[name].dtype.kind, (count,))
+        for name, attribute in names.items()
+        if name in tensors
+    }
+    for name, values in listed.items():
         if not isinstance(values, list) or len(values) != count:
             raise ValueError(f"the header's attribute {name!r} is not a list of {count:,} values")
         found[name] = np.empty(count, dtype=object)

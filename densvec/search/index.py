@@ -134,7 +134,7 @@ class DensityIndex(ABC):
             if density.shape:
                 raise ValueError(f"one density is needed here: got a batch of shape {density.shape}")
             return self.most_similar_batch(Gaussian(density.mean[None], density.variance[None]), topn)[0]
-        if self.metric in ("cosine", "wasserstein"):
+        if self.metric == "cosine" or find_metric(self.metric).squared:
             raise ValueError(
                 f"by {self.metric}, a weighted mean of scores is not an inner product: ask one by one"
             )

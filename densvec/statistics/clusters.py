@@ -29,21 +29,15 @@ def adjusted_rand_index(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     >>> round(adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1]), 3)
     -0.5
     """
-    a, b = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (first, second))
-    if len(a) != len(b):
-        raise ValueError(f"the partitions are of {len(a)} and {len(b)} items; they must be of the same items")
-    if len(a) == 0:
-        return float("nan")
-    width = int(b.max()) + 1
-    together = np.bincount(a * width + b)
-    pairs = _pairs(len(a))
-    index = _pairs(together).sum()
-    of_first, of_second = _pairs(np.bincount(a)).sum(), _pairs(np.bincount(b)).sum()
+    number, other = np.size(first), np.size(second)
+    if number != other:
+        raise ValueError(f"the partitions are of {number} and {other} items; they must be of the same items")
+    of_first, of_second, together = (_pairs(sizes).sum() for sizes in _sizes(first, second))
     highest = (of_first + of_second) / 2
-    if of_first == of_second == (0 if not index else pairs):  # both all singletons, or both one cluster
-        return 1.0
-    expected = of_first * of_second / pairs
-    return float((index - expected) / (highest - expected))
+    expected = of_first * of_second / max(_pairs(number), 1)
+    if highest == expected:  # both are all singletons, or both one cluster
+        return 1.0 if number else float("nan")
+    return float((together - expected) / (highest - expected))
 
 
 def _pairs(counts: Any) -> Any:
@@ -98,9 +92,8 @@ def _starts(points: Floats, clusters: int, rng: np.random.Generator) -> Floats:
     nearest = _squares(points, points[chosen])[:, 0]
     for _ in range(clusters - 1):
         total = nearest.sum()
-        probabilities = (
-            nearest / total if total > 0 else None
-        )  # all points coincide with a centre: any will do
+        # If all points coincide with a centre, any will do.
+        probabilities = nearest / total if total > 0 else None
         chosen.append(int(rng.choice(len(points), p=probabilities)))
         nearest = np.minimum(nearest, _squares(points, points[chosen[-1:]])[:, 0])
     return points[chosen]

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densvec import KeyedDensities
+from densvec.distances.metrics import METRICS, Factors, Metric
 from densvec.distances.pairwise import pairwise
 from densvec.gaussian import Gaussian
 from densvec.search import Space, features, query, to_distance
@@ -89,3 +91,38 @@ def test_unknown_metrics_and_wrong_dimensions_are_named():
 
 def test_a_mean_of_zero_has_no_direction():
     assert features(Gaussian([0.0, 0.0], 1.0), "cosine").tolist() == [0.0, 0.0]
+
+
+def test_a_new_metric_is_one_entry(monkeypatch):
+    """Euclidean distances of the means, which no other module knows."""
+    monkeypatch.setitem(
+        METRICS,
+        "euclidean",
+        Metric(
+            exact=lambda q, p: np.linalg.norm(q.mean.astype(np.float64) - p.mean, axis=-1),
+            spherical=lambda d, variance, terms: (np.ones(1, variance.dtype), np.zeros_like(terms.variance)),
+            factors=Factors(
+                rows=lambda p: [p.mean, p.squared_norm],
+                queries=lambda q: [q.mean, np.full((*q.mean.shape[:-1], 1), -0.5)],
+                own=lambda q: q.squared_norm,
+            ),
+            squared=True,
+        ),
+    )
+    rng = np.random.default_rng(5)
+    for diagonal in (False, True):
+        p, q = densities(rng, 300, 6, diagonal), densities(rng, 20, 6, diagonal)
+        wv = KeyedDensities.from_arrays(
+            [f"w{i}" for i in range(300)], p.mean, log_variances=np.log(p.variance)
+        )
+        expected = np.linalg.norm(q.mean[:, None] - p.mean, axis=-1)
+        nearest = [f"w{i}" for i in expected.argmin(axis=1)]
+        assert [found[0][0] for found in wv.most_similar_batch(q, 1, metric="euclidean")] == nearest
+        assert [wv.most_similar(each, topn=1, metric="euclidean")[0][0] for each in q] == nearest
+        assert wv.distance("w1", "w2", metric="euclidean") == pytest.approx(
+            np.linalg.norm(p.mean[1] - p.mean[2])
+        )
+        np.testing.assert_allclose(pairwise(q, p, "euclidean"), expected, rtol=1e-5)
+        space = Space("euclidean", 6, diagonal=diagonal)
+        scores = space.query(q, np.float64) @ space.features(p, np.float64).T
+        np.testing.assert_allclose(space.to_distance(scores, q), expected, rtol=1e-5)
