@@ -134,16 +134,9 @@ class Reading:
         return scales
 
     def spans(self, centres: Integers, starts: Integers, stops: Integers, keep: Floats) -> Spans:
-        """Return what is read around positions of a text.
+        """Return what is read around `centres`, positions of a text in sentences from `starts` to `stops`.
 
-        Parameters
-        ----------
-        centres : array of int, shape (n,)
-            The positions.
-        starts, stops : arrays of int, shape (n,)
-            Where the sentence of each of them begins, and where it ends.
-        keep : array of float
-            For each word of the text, the probability that training would keep it; 1 where nothing is thinned.
+        `keep` is, for each word of the text, the probability that training would keep it; 1 where nothing is thinned.
         """
         before = _kept_before(keep)
         first, last = self._ends(before, centres, starts, stops)
@@ -167,22 +160,9 @@ class Reading:
     def around(self, asked: npt.NDArray[np.bool_], owners: Integers, keep: Floats) -> tuple[Integers, Floats]:
         """Return what is read of texts that have several centres: each word counts once, from the nearest of them.
 
-        Memory and time follow the length of the texts, however many centres there are.
-
-        Parameters
-        ----------
-        asked : array of bool, shape (n,)
-            Which positions are centres.
-        owners : array of int, shape (n,)
-            The text of each position.
-        keep : array of float, shape (n,)
-            As in `spans`.
-
-        Returns
-        -------
-        places : array of int
-            Positions, ascending; centres are not among them, nor are texts without a centre.
-        weights : array of float
+        `asked` says which positions are centres, `owners` of which text each position is, and `keep` is as in `spans`.
+        Returned are positions, ascending, without centres and texts that have none, and their weights. Memory and time
+        follow the length of the texts, however many centres there are.
         """
         before, n, here = _kept_before(keep), len(asked), np.arange(len(asked))
         left = np.maximum.accumulate(np.where(asked, here, -1))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +15,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-
-from densvec.gaussian import Gaussian
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -54,10 +51,21 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         numpy.ndarray, shape (n_texts, n_features)
         """
         check_is_fitted(self)
-        wv, texts = self._densities(), self._tokens(X)
-        rows = np.empty((len(texts), len(self.get_feature_names_out())), dtype=np.float32)
-        for row, density in zip(rows, self._text_densities(wv, texts), strict=True):
-            row[:] = np.concatenate([density.mean, np.log(density.variance)])[: rows.shape[1]]
+        wv, texts, size = self._densities(), self._tokens(X), len(self.get_feature_names_out())
+        log_variances = np.zeros((len(wv), 1)) if wv.log_variances is None else wv.log_variances
+        rows = np.zeros((len(texts), size), dtype=np.float32)
+        rows[:, wv.vector_size :] = log_variances.mean(dtype=np.float64)  # of texts without a known word
+        known = [[wv.key_to_index[token] for token in tokens if token in wv.key_to_index] for tokens in texts]
+        there = [i for i, words in enumerate(known) if words]
+        if self.features == "text_density" and there:
+            weights = "sif" if "count" in wv.expandos else "none"
+            densities = wv.text_density([texts[i] for i in there], weights=weights)
+            rows[there] = np.hstack([densities.mean, np.log(densities.variance)])
+            return rows
+        for i in there:
+            rows[i] = np.concatenate([table[known[i]].mean(axis=0) for table in (wv.vectors, log_variances)])[
+                :size
+            ]
         return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -101,27 +109,6 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 found.append([str(token).lower() if self.lowercase else str(token) for token in text])
         return found
-
-    def _text_densities(self, wv: KeyedDensities, texts: list[list[str]]) -> Iterable[Gaussian]:
-        """Yield one density for each text; that of a text without a known word has a mean of 0."""
-        wide = 1 if wv.log_variances is None else wv.log_variances.shape[1]
-        typical = 0.0 if wv.log_variances is None else float(wv.log_variances.mean(dtype=np.float64))
-        unknown = Gaussian(np.zeros(wv.vector_size), np.full(wide, np.exp(typical)))
-        if self.features == "text_density":
-            with_words = [any(token in wv.key_to_index for token in tokens) for tokens in texts]
-            known = list(compress(texts, with_words))
-            weights = "sif" if "count" in wv.expandos else "none"
-            densities = iter(wv.text_density(known, weights=weights) if known else ())
-            for has_words in with_words:
-                yield next(densities) if has_words else unknown
-            return
-        for tokens in texts:
-            rows = [wv.key_to_index[token] for token in tokens if token in wv.key_to_index]
-            if not rows:
-                yield unknown
-                continue
-            log_variance = np.zeros(1) if wv.log_variances is None else wv.log_variances[rows].mean(axis=0)
-            yield Gaussian(wv.vectors[rows].mean(axis=0), np.exp(log_variance))
 
 
 class DensityVectorizer(_TextFeatures):

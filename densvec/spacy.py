@@ -106,21 +106,7 @@ def to_spacy(
 ) -> Language:
     """Fill the vocabulary of a pipeline with the means, and add the component that infers posteriors.
 
-    Parameters
-    ----------
-    wv : KeyedDensities
-        The words.
-    nlp : spacy.Language
-        The pipeline; it is changed, and its vectors are replaced.
-    component : bool, optional
-        Whether to add the component.
-    lowercase : bool, optional
-        Whether the component looks words up in lower case.
-
-    Returns
-    -------
-    spacy.Language
-        The same pipeline.
+    The arguments are those of :meth:`KeyedDensities.to_spacy <densvec.KeyedDensities.to_spacy>`.
 
     Examples
     --------

@@ -211,15 +211,14 @@ class Tables(Lifecycle):
         count, size = means.shape
         made = cls(size, dtype=means.dtype, encoder=encoder, window=window)
         set_keys(made, list(keys), index)
-        widths = {"means": (size,), "log_variances": (1, size), "context_vectors": (size,)}
         tables = {"means": means, "log_variances": log_variances, "context_vectors": context_vectors}
         for name, table in tables.items():
             if table is None:
                 continue
             if table.ndim != 2 or len(table) != len(made):
                 raise ValueError(f"{name} has shape {table.shape}: {len(made)} words need a row each")
-            if table.shape[1] not in widths[name]:
-                wanted = " or ".join(map(str, widths[name]))
+            if table.shape[1] not in ((1, size) if name == "log_variances" else (size,)):
+                wanted = "1 or " * (name == "log_variances") + str(size)
                 raise ValueError(f"{name} has {table.shape[1]} columns, not {wanted}")
         if encoder is not None and (len(encoder.embeddings), encoder.dimension) != (count, size):
             raise ValueError(

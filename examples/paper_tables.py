@@ -37,7 +37,7 @@ from densvec.evaluation import (
 from densvec.evaluation.figures import format_table
 from densvec.evaluation.substitutes import Instance
 from densvec.keyed import KeyedDensities
-from densvec.statistics.bootstrap import difference
+from densvec.statistics.bootstrap import difference, from_draws
 
 Settings = dict[str, Any]
 Key = tuple[str, str, str]  # benchmark, measure, method
@@ -505,7 +505,23 @@ def differences_table(found: Mapping[str, Sequence[Mapping[Key, Estimate]]], mod
 def _means(seeds: Sequence[Mapping[Key, Estimate]]) -> dict[Key, Estimate]:
     """Every figure, averaged over the seeds."""
     shared = [key for key in seeds[0] if all(key in seed for seed in seeds)]
-    return {key: Estimate.mean([seed[key] for seed in seeds]) for key in shared}
+    return {key: _mean([seed[key] for seed in seeds]) for key in shared}
+
+
+def _mean(parts: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates over the same items."""
+    value = float(np.mean([part.value for part in parts]))
+    draws = [part.draws for part in parts if part.draws is not None]
+    if len(draws) < len(parts) or len({part.items for part in parts}) > 1:
+        return Estimate(value)
+    return from_draws(value, np.mean(draws, axis=0), parts[0].level, parts[0].items)
+
+
+def _plain(estimate: Estimate) -> dict[str, float]:
+    """Value and interval as plain numbers."""
+    if estimate.low is None or estimate.high is None:
+        return {"value": estimate.value}
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "level": estimate.level}
 
 
 def figure_5(models: dict[str, KeyedDensities], data: str, path: Path) -> bool:
@@ -577,7 +593,7 @@ def write(runs: dict[str, list[Run]], data: str, out: Path, described: dict[str,
     (out / "tables.md").write_text(markdown, encoding="utf-8")
     results = {label: [each.results.to_dict() for each in seeds] for label, seeds in runs.items()}
     content = {"settings": described, "tables": made, "results": results}
-    plain = json.dumps(content, indent=1, ensure_ascii=False, default=lambda estimate: estimate.to_dict())
+    plain = json.dumps(content, indent=1, ensure_ascii=False, default=_plain)
     (out / "tables.json").write_text(plain, encoding="utf-8")
     return markdown
 

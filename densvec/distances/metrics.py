@@ -26,14 +26,9 @@ Columns: TypeAlias = list[Floats]
 
 
 class Moments:
-    """Means and variances of n densities, with the sums over their dimensions that divergences need.
+    """Means, (n, D), and variances, (n, 1) or (n, D), with the sums over their dimensions that divergences need.
 
-    Parameters
-    ----------
-    mean : numpy.ndarray, shape (n, D)
-    variance : numpy.ndarray, shape (n, 1) or (n, D)
-    diagonal : bool, optional
-        Whether to keep what involves variances apart for each dimension; a spherical variance then stands for all.
+    `diagonal` keeps what involves variances apart for each dimension; a spherical variance then stands for all.
     """
 
     def __init__(self, mean: Floats, variance: Floats, diagonal: bool = False) -> None:
@@ -109,19 +104,11 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Factors:
-    """A distance as ``own − y·x``, or its square as ``own − 2 y·x``.
+    """A distance as ``own − y·x``, or its square as ``own − 2 y·x``."""
 
-    Attributes
-    ----------
-    rows, queries : callable
-        Moments → the columns of x, or of y. Each is (n, 1) or (n, D).
-    own : callable
-        Moments of the queries → (n, 1): what does not depend on the row.
-    """
-
-    rows: Callable[[Moments], Columns]
-    queries: Callable[[Moments], Columns]
-    own: Callable[[Moments], Floats]
+    rows: Callable[[Moments], Columns]  # the columns of x, each (n, 1) or (n, D)
+    queries: Callable[[Moments], Columns]  # those of y
+    own: Callable[[Moments], Floats]  # what depends on the query alone, (n, 1)
 
 
 Spherical: TypeAlias = Callable[[int, Floats, Terms], tuple[Floats, Floats]]
@@ -131,29 +118,18 @@ Spherical: TypeAlias = Callable[[int, Floats, Terms], tuple[Floats, Floats]]
 class Metric:
     """One divergence as a distance.
 
-    Attributes
-    ----------
-    exact : callable
-        (q, p) → distances, element by element and free of cancellation.
-    spherical : callable
-        (D, query variances, terms of the rows) → (slope, base) such that the distance between spherical
-        densities is slope·‖μ_q − μ_p‖² + base.
-    factors : Factors or None
-        The distance separated into queries and rows, if that is possible.
-    scan : bool
-        Whether one query can be compared with a diagonal table in one pass (`DensityTable.scan`).
-    squared : bool
-        Whether `spherical` and `factors` give the square of the distance.
-    non_negative : bool
-        Whether the distance is never negative, and zero only between equals.
+    Between spherical densities it is slope·‖μ_q − μ_p‖² + base, which `spherical` returns for D, the variances of the
+    queries and the terms of the rows.
     """
 
-    exact: Callable[[Gaussian, Gaussian], Floats]
+    exact: Callable[[Gaussian, Gaussian], Floats]  # element by element and free of cancellation
     spherical: Spherical
-    factors: Factors | None = None
-    scan: bool = False
-    squared: bool = False
-    non_negative: bool = True
+    factors: Factors | None = None  # if it can be separated into queries and rows
+    scan: bool = (
+        False  # whether one query can be compared with a diagonal table in one pass (`DensityTable.scan`)
+    )
+    squared: bool = False  # whether `spherical` and `factors` give the square of the distance
+    non_negative: bool = True  # and zero only between equals
 
 
 METRICS: dict[str, Metric] = {}

@@ -62,13 +62,7 @@ def pairwise(q: Gaussian, p: Gaussian, metric: str = "kl") -> Floats:
 def distances(
     q: Gaussian, table: DensityTable, metric: str, start: int = 0, stop: int | None = None
 ) -> Floats:
-    """Return the distances between each density of `q` and the rows of `table` from `start` to `stop`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (len(q), stop - start)
-        In float64.
-    """
+    """Return the distances between each density of `q` and the rows of `table` from `start` to `stop`, in float64."""
     form, q = find_metric(metric), _batch(q)
     stop = len(table) if stop is None else min(stop, len(table))
     result = np.empty((len(q), max(stop - start, 0)), dtype=np.float64)

@@ -26,16 +26,9 @@ def best(scores: Floats, count: int) -> Indices:
 
 
 class BestOfBlocks:
-    """The highest scores of several queries, collected from blocks of columns.
+    """The `count` highest scores of each of several queries, the rows of blocks that are added one after another.
 
     Only scores that may still be among the best are kept, so memory does not grow with the number of columns.
-
-    Parameters
-    ----------
-    queries : int
-        How many queries, the rows of each block.
-    count : int
-        How many scores to find for each.
 
     Examples
     --------

@@ -30,12 +30,7 @@ _SCAN_ENTRIES = 1 << 20
 class DensityTable:
     """Many densities, with the terms of the divergences that depend on them alone, each computed once.
 
-    Parameters
-    ----------
-    means : numpy.ndarray, shape (V, D)
-    variances : numpy.ndarray, shape (V, 1) or (V, D), optional
-    log_variances : numpy.ndarray, shape (V, 1) or (V, D), optional
-        Their logarithms, in place of `variances`.
+    They are made of means, (V, D), and of variances or their logarithms, (V, 1) or (V, D).
     """
 
     def __init__(

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from densvec.keyed import KeyedDensities
+from densvec.questions.lookup import kept_shares
 from densvec.text.concordance import Occurrence
-from densvec.text.thinning import keep_probabilities
 from densvec.types import Floats, Indices
 
 _THINNING = 1e-4
@@ -20,31 +20,20 @@ _THINNING = 1e-4
 class Means:
     """The means of a model as unit vectors, and how much each word counts in an average.
 
-    Parameters
-    ----------
-    wv : KeyedDensities
-        Any words and vectors; `KeyedDensities.from_gensim` makes them of gensim's.
-    like : KeyedDensities, optional
-        Where counts are taken from if `wv` has none.
-
-    Attributes
-    ----------
-    wv : KeyedDensities
-    units : numpy.ndarray, shape (words, dimensions)
-    counts : numpy.ndarray, shape (words,)
-        How often each word occurs; 1 for all if nobody knows.
-    counted : bool
-        Whether anybody knows.
-    keep : numpy.ndarray, shape (words,)
-        The probability that thinning with a threshold of 1e-4 keeps an occurrence of each word.
+    Counts are those of `like` if `wv` has none; 1 for all, and `counted` is False, if nobody knows.
     """
 
     def __init__(self, wv: KeyedDensities, like: KeyedDensities | None = None) -> None:
         self.wv = wv
         self.units: Floats = np.asarray(wv.get_normed_vectors())
-        self.counts = _counts(wv, like)
+        self.counts = _counts(wv, like)  # how often each word occurs
         self.counted = bool(self.counts.max(initial=1) > 1)
-        self.keep: Floats = keep_probabilities(self.counts, _THINNING if self.counted else 0)
+        attributes = {"count": self.counts} if self.counted else {}
+        self.words = type(wv).from_arrays(
+            wv.index_to_key, self.units, attributes=attributes, index=wv.key_to_index
+        )
+        # The probability that thinning keeps an occurrence of each word.
+        self.keep: Floats = kept_shares(self.words, _THINNING)
 
     def row(self, *forms: str) -> int:
         """Return the row of the first form that is known, lower-cased or as it is; -1 if none is."""
@@ -74,33 +63,19 @@ class Means:
         """Return the weighted mean of each text's words, (texts, dimensions); 0 if none is known."""
         weights = self.keep if weights is None else weights
         rows = [found[found >= 0] for found in map(self.rows, texts)]
-        return self._weighted_means(rows, [weights[found] for found in rows])
-
-    def around(self, occurrences: Sequence[Occurrence], reach: float | None = None) -> Floats:
-        """Return the weighted mean of the words around each occurrence.
-
-        With `reach`, words count less the further they are from the centre, and nothing from this many on; the
-        distance is the number of words between in thinned text.
-        """
-        rows, weights = [], []
-        for tokens, position in ((each.tokens, each.position) for each in occurrences):
-            sides = [self.rows(side) for side in (reversed(tokens[:position]), tokens[position + 1 :])]
-            sides = [side[side >= 0] for side in sides]
-            rows.append(np.concatenate(sides))
-            weights.append(np.concatenate([self._weights(side, reach) for side in sides]))
-        return self._weighted_means(rows, weights)
-
-    def _weights(self, side: Indices, reach: float | None) -> Floats:
-        keep = self.keep[side]
-        return keep if reach is None else keep * np.maximum(1 - (np.cumsum(keep) - keep) / reach, 0)
-
-    def _weighted_means(self, rows: Sequence[Indices], weights: Sequence[Floats]) -> Floats:
-        ends = np.cumsum([0, *map(len, rows)])
-        flat = (np.concatenate([[], *weights]), np.concatenate([np.zeros(0, np.intp), *rows]), ends)
-        sums = csr_array(flat, shape=(len(rows), len(self.units))) @ self.units
-        totals = np.array([each.sum() for each in weights])
-        means: Floats = sums / np.maximum(totals, 1e-30)[:, None]
+        shape, ends = (len(rows), len(self.units)), np.cumsum([0, *map(len, rows)])
+        flat = np.concatenate([np.zeros(0, np.intp), *rows])
+        counts = csr_array((weights[flat], flat, ends), shape=shape)
+        means: Floats = (counts @ self.units) / np.maximum(counts.sum(axis=1), 1e-30)[:, None]
         return means
+
+    def around(self, occurrences: Sequence[Occurrence], reach: float = np.inf) -> Floats:
+        """Return the weighted mean of the words around each occurrence; see `KeyedDensities.context_means`."""
+        questions = [
+            (each.word, [self.key(token) or token for token in each.tokens], each.position)
+            for each in occurrences
+        ]
+        return self.words.context_means(questions, sample=_THINNING, reach=reach)
 
 
 def cosines(first: Floats, second: Floats) -> Floats:

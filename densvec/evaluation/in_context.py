@@ -133,7 +133,7 @@ def _baselines(means: Means) -> Mapping[str, Method[PairInContext]]:
         first, second = (means.units[row] * (row >= 0)[:, None] for row in rows)
         return first, second
 
-    def contexts(pairs: Sequence[PairInContext], reach: float | None = None) -> tuple[Floats, Floats]:
+    def contexts(pairs: Sequence[PairInContext], reach: float = np.inf) -> tuple[Floats, Floats]:
         first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
         return means.around(first, reach), means.around(second, reach)
 

@@ -70,18 +70,17 @@ def from_arrow(cls: type[KeyedDensities], table: Any) -> KeyedDensities:
         if not ((variances > 0) & np.isfinite(variances)).all():
             raise ValueError("every variance must be positive and finite")
         log_variances = np.log(variances)
-    window = (table.schema.metadata or {}).get(_WINDOW, b"5")
-    covariance = None
-    if log_variances is not None:
-        covariance = "spherical" if log_variances.shape[1] == 1 else "diagonal"
-    wv = cls(means.shape[1], dtype=means.dtype, covariance=covariance, window=int(window))
-    attributes = {
-        name: np.asarray(table[name].to_numpy(zero_copy_only=False))
-        for name in table.column_names
-        if name not in _OWN
-    }
-    wv.add_vectors(table["word"].to_pylist(), means, extras=attributes, log_variances=log_variances)
-    return wv
+    return cls.from_arrays(
+        table["word"].to_pylist(),
+        means,
+        log_variances=log_variances,
+        attributes={
+            name: np.asarray(table[name].to_numpy(zero_copy_only=False))
+            for name in table.column_names
+            if name not in _OWN
+        },
+        window=int((table.schema.metadata or {}).get(_WINDOW, b"5")),
+    )
 
 
 def save_parquet(wv: KeyedDensities, path: PathLike, **options: Any) -> None:

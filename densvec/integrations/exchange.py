@@ -312,22 +312,19 @@ def to_dataframe(wv: KeyedDensities) -> Any:
         import pandas as pd
     except ImportError as error:
         raise ImportError("to_dataframe needs pandas: pip install pandas") from error
-    index = pd.Index(wv.index_to_key, name="word")
-    parts = [pd.DataFrame(dict(wv.expandos), index=index)]
+    columns = dict(wv.expandos)
     if wv.log_variances is not None:
-        parts.append(pd.DataFrame({"generality": wv.generality(range(len(wv)))}, index=index))
-    parts.append(pd.DataFrame(wv.vectors, index=index, columns=_names("mean", wv.vector_size)))
-    if wv.log_variances is not None:
-        variances = wv.variances
-        names = ["variance"] if variances.shape[1] == 1 else _names("variance", wv.vector_size)
-        parts.append(pd.DataFrame(variances, index=index, columns=names))
-    return pd.concat(parts, axis=1)
+        columns["generality"] = wv.generality(range(len(wv)))
+    columns |= {f"mean_{i}": column for i, column in enumerate(wv.vectors.T)}
+    if wv.covariance == "spherical":
+        columns["variance"] = wv.variances[:, 0]
+    elif wv.covariance == "diagonal":
+        columns |= {f"variance_{i}": column for i, column in enumerate(wv.variances.T)}
+    return pd.DataFrame(columns, index=pd.Index(wv.index_to_key, name="word"))
 
 
 def to_spacy(wv: KeyedDensities, nlp: Any, *, component: bool = True, lowercase: bool = False) -> Any:
     """Fill the vocabulary of a spaCy pipeline with the means; tokens get the posteriors of their words.
-
-    See :func:`densvec.spacy.to_spacy`.
 
     Parameters
     ----------
@@ -348,10 +345,6 @@ def to_spacy(wv: KeyedDensities, nlp: Any, *, component: bool = True, lowercase:
     from densvec.spacy import to_spacy
 
     return to_spacy(wv, nlp, component=component, lowercase=lowercase)
-
-
-def _names(name: str, count: int) -> list[str]:
-    return [f"{name}_{i}" for i in range(count)]
 
 
 def _one_line(key: Any) -> str:

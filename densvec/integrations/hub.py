@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from densvec._version import __version__
@@ -118,7 +118,14 @@ def model_card(wv: KeyedDensities, name: str, top: Mapping[str, Any]) -> str:
         "tags": ["word-embeddings", "densities", "bayesian-skip-gram"],
         **top,
     }
-    lines = ["---", *(_yaml(key, value) for key, value in fields.items()), "---", "", f"# {name}", ""]
+    lines = [
+        "---",
+        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()),
+        "---",
+        "",
+        f"# {name}",
+        "",
+    ]
     if wv.card is not None:
         return "\n".join([*lines[:-2], wv.card])
     shape, size = config["covariance"] or "no", config["vector_size"]
@@ -155,13 +162,6 @@ def _check_configuration(path: str) -> None:
     if not isinstance(config, dict) or config.get("model_type") != "densvec":
         kind = config.get("model_type") if isinstance(config, dict) else None
         raise DensvecFileError(f"{path}: the model_type is {kind!r}, not 'densvec'")
-
-
-def _yaml(key: str, value: Any) -> str:
-    """Return a line of YAML; every JSON value is also valid YAML."""
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return "\n".join([f"{key}:", *(f"- {json.dumps(item)}" for item in value)])
-    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _some_word(wv: KeyedDensities) -> str:

@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from densvec.files.streams import is_stream, open_stream
+from densvec.files.streams import open_stream
+from densvec.types import PathLike
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 logger = logging.getLogger(__name__)
 
-PathLike = str | os.PathLike[str]
 Section = dict[str, Any]
 
 
@@ -221,11 +221,6 @@ def _pair(line: str, delimiter: str, upper_case: bool) -> tuple[str, str, float]
 
 def _lines(path: PathLike, encoding: str) -> Iterator[str]:
     """Yield the lines of a text file, stripped of white space at their ends."""
-    if is_stream(path):
-        with open_stream(path) as file:
-            for data in file:
-                yield data.decode(encoding).rstrip()
-    else:
-        with open(path, encoding=encoding) as text:
-            for line in text:
-                yield line.rstrip()
+    with open_stream(path) as file:
+        for data in file:
+            yield data.decode(encoding).rstrip()

@@ -400,27 +400,25 @@ def _parsed(positive: Any, negative: Any) -> Query:
     >>> query.items, query.signs
     (['king', 'woman', 'man'], [1.0, 0.5, -1.0])
     """
-    weighted = [*_weighted(positive, 1.0, "positive"), *_weighted(negative, -1.0, "negative")]
-    return Query([item for item, _ in weighted], [weight for _, weight in weighted])
-
-
-def _weighted(given: Any, weight: float, name: str) -> Iterator[tuple[Any, float]]:
-    for item in _listed(given, name):
-        if isinstance(item, tuple) and len(item) == 2:
-            yield _checked(item[0], name), float(item[1])
-        else:
-            yield _checked(item, name), weight
+    query = Query([], [])
+    for given, usual, name in ((positive, 1.0, "positive"), (negative, -1.0, "negative")):
+        for each in _listed(given, name):
+            item, weight = each if isinstance(each, tuple) and len(each) == 2 else (each, usual)
+            if not _is_item(item):
+                refuse_bytes(item)
+                raise TypeError(
+                    f"{name} has an item that is not a key, vector, Gaussian or (item, weight): {item!r}"
+                )
+            query.items.append(item)
+            query.signs.append(float(weight))
+    return query
 
 
 def _listed(given: Any, name: str) -> list[Any]:
     """Return the items of an argument that may be a single one or nothing."""
-    if given is None:
-        return []
-    if isinstance(given, KEY_TYPES) or _is_vector(given):
-        return [given]
-    if isinstance(given, Gaussian):
-        return list(given) if given.shape else [given]
-    if isinstance(given, (list, np.ndarray)):
+    if given is None or _is_item(given):
+        return [] if given is None else [given]
+    if isinstance(given, (list, np.ndarray, Gaussian)):
         return list(given)
     refuse_bytes(given)
     raise TypeError(
@@ -428,15 +426,10 @@ def _listed(given: Any, name: str) -> list[Any]:
     )
 
 
-def _checked(item: Any, name: str) -> Any:
-    if isinstance(item, KEY_TYPES) or _is_vector(item) or (isinstance(item, Gaussian) and not item.shape):
-        return item
-    refuse_bytes(item)
-    raise TypeError(f"{name} has an item that is not a key, vector, Gaussian or (item, weight): {item!r}")
-
-
-def _is_vector(item: Any) -> bool:
-    return isinstance(item, np.ndarray) and item.ndim == 1
+def _is_item(given: Any) -> bool:
+    if isinstance(given, Gaussian):
+        return not given.shape
+    return isinstance(given, KEY_TYPES) or (isinstance(given, np.ndarray) and given.ndim == 1)
 
 
 def _mean_of_query(wv: KeyedDensities, query: Query) -> Floats:

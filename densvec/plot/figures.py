@@ -83,12 +83,9 @@ def plot_generality(
 
 def _regression(x: Floats, y: Floats) -> tuple[float, Floats]:
     """Return Pearson's correlation, and what is left of y when a line through x explains it."""
-    x, y = x - x.mean(), y - y.mean()
-    spread_x, spread_y = float(x @ x), float(y @ y)
-    if not spread_x or not spread_y:
-        return float("nan"), y
-    slope = float(x @ y) / spread_x
-    return slope * (spread_x / spread_y) ** 0.5, y - slope * x
+    terms = np.column_stack([np.ones(len(x)), x])
+    with np.errstate(invalid="ignore"):
+        return float(np.corrcoef(x, y)[0, 1]), y - terms @ np.linalg.lstsq(terms, y, rcond=None)[0]
 
 
 def plot_entailment(

@@ -50,12 +50,6 @@ class Estimate:
             return format(self.value, spec)
         return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Value and interval as plain numbers."""
-        if self.low is None:
-            return {"value": self.value}
-        return {"value": self.value, "low": self.low, "high": self.high, "level": self.level}
-
     def minus(self, other: Estimate) -> Estimate:
         """Difference of two estimates over the same items, paired: both saw the same resamples.
 
@@ -69,15 +63,6 @@ class Estimate:
                 "evaluate both models on one benchmark with one vocabulary, seed and number of resamples"
             )
         return from_draws(self.value - other.value, self.draws - other.draws, self.level, self.items)
-
-    @staticmethod
-    def mean(parts: Sequence[Estimate]) -> Estimate:
-        """Mean of estimates over the same items, such as one figure of a model trained from several seeds."""
-        value = float(np.mean([part.value for part in parts]))
-        draws = [part.draws for part in parts if part.draws is not None]
-        if len(draws) < len(parts) or len({part.items for part in parts}) > 1:
-            return Estimate(value)
-        return from_draws(value, np.mean(draws, axis=0), parts[0].level, parts[0].items)
 
     @staticmethod
     def total(parts: Sequence[Estimate]) -> Estimate:
@@ -135,12 +120,7 @@ class Bootstrap:
     def estimate(self, statistics: Sequence[Statistic], items: npt.NDArray[Any]) -> list[Estimate]:
         """Estimate several statistics over one list of items.
 
-        Parameters
-        ----------
-        statistics : sequence of callable
-            See :mod:`densvec.statistics.weighted`.
-        items : array (size, ...)
-            What identifies the items, so that only estimates over the same items are ever paired.
+        `items`, (size, ...), identifies them, so that only estimates over the same items are ever paired.
         """
         items = np.ascontiguousarray(items)
         size = len(items)

@@ -17,11 +17,6 @@ def adjusted_rand_index(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 
     1 if they are the same whatever the labels are called, 0 on average if one is random.
 
-    Parameters
-    ----------
-    first, second : array_like, shape (n,)
-        The label of each item.
-
     Examples
     --------
     >>> adjusted_rand_index(["a", "a", "b", "b"], [1, 1, 0, 0])
@@ -47,23 +42,9 @@ def _pairs(counts: Any) -> Any:
 
 
 def kmeans(points: Floats, clusters: int, *, restarts: int = 10, seed: int = 0) -> Indices:
-    """Cluster points by Lloyd's algorithm from several starts of k-means++, and keep the best.
+    """Cluster points, (n, d), by Lloyd's algorithm from several starts of k-means++, and return each one's cluster.
 
-    Parameters
-    ----------
-    points : numpy.ndarray, shape (n, d)
-        One in each row.
-    clusters : int
-        How many clusters.
-    restarts : int
-        How often to start; the clustering with the smallest sum of squared distances is returned.
-    seed : int
-        Seeds the starts.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n,)
-        The cluster of each point.
+    Of all starts, the one with the smallest sum of squared distances counts.
 
     Examples
     --------

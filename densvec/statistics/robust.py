@@ -25,13 +25,6 @@ def unusual(features: Sequence[Floats], values: Floats) -> Floats:
     degree if there are few observations), fitted by Huber's robust regression, so that a few unusual values hardly
     change what counts as usual. All are 0 if there is no spread to compare with.
 
-    Parameters
-    ----------
-    features : sequence of numpy.ndarray, each (n,)
-        What the values may depend on.
-    values : numpy.ndarray, shape (n,)
-        What was observed.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -74,9 +67,8 @@ def _residuals(terms: Floats, values: Floats) -> Floats:
         roots = np.sqrt(weights)
         coefficients = np.linalg.lstsq(terms * roots[:, None], values * roots, rcond=None)[0]
         residuals: Floats = values - terms @ coefficients
-        deviation = 1.4826 * float(
-            np.median(np.abs(residuals))
-        )  # the standard deviation, if they were normal
+        # The standard deviation, if they were normal.
+        deviation = 1.4826 * float(np.median(np.abs(residuals)))
         if deviation <= 0:
             break
         weights = 1.0 / np.maximum(1.0, np.abs(residuals) / (_TUNING * deviation))
