@@ -149,12 +149,13 @@ class Encoder:
         log_variances : numpy.ndarray, shape (n, 1) or (n, D)
         """
         centres, contexts, offsets = (np.asarray(a, dtype=np.int64) for a in (centres, contexts, offsets))
-        scales = self._scales(offsets, weights)
-        hidden = self._hidden(centres, contexts, offsets, _factors(offsets, weights, scales))
+        weights = np.ones(len(contexts)) if weights is None else weights
+        totals = np.diff(np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])[offsets])
+        scales = self.reading.scale(totals).astype(self.mean_head.dtype)
+        hidden = self._hidden(centres, contexts, offsets, weights * np.repeat(scales, np.diff(offsets)))
         if self.reading.narrowing:
             told = hidden @ np.abs(self.variance_head)
-            if scales is not None:
-                told /= scales[:, None]
+            told /= scales[:, None]
             log_variances = -np.log1p(told / (1 + told / MOST_NARROWING))
         else:
             log_variances = hidden @ self.variance_head + self.variance_bias
@@ -166,25 +167,12 @@ class Encoder:
             log_variances += priors[1]
         return means, np.clip(log_variances, *LOG_VARIANCE_BOUNDS)
 
-    def _scales(self, offsets: Integers, weights: Floats | None) -> Floats | None:
-        """Return what each window's sum is multiplied by; None where that is 1."""
-        if np.isinf(self.reading.saturation):
-            return None
-        if weights is None:
-            totals = np.diff(offsets).astype(np.float64)
-        else:
-            totals = np.diff(np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])[offsets])
-        return self.reading.scale(totals).astype(self.mean_head.dtype)
-
-    def _hidden(
-        self, centres: Integers, contexts: Integers, offsets: Integers, factors: Floats | None
-    ) -> Floats:
+    def _hidden(self, centres: Integers, contexts: Integers, offsets: Integers, factors: Floats) -> Floats:
         """Return h of every window, (n, H)."""
         centre_rows, centre_of = self._project(centres, self.centre_layer)
         context_rows, context_of = self._project(contexts, self.context_layer)
         hidden = np.zeros((len(centres), self.context_layer.shape[1]), dtype=context_rows.dtype)
-        if factors is not None:
-            factors = factors.astype(context_rows.dtype, copy=False)
+        factors = factors.astype(context_rows.dtype, copy=False)
         # Longest windows first: those that have a j-th context word are then a prefix, for every j.
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
@@ -215,19 +203,11 @@ class Encoder:
         return self.embeddings[distinct] @ layer, row_of
 
 
-def _factors(offsets: Integers, weights: Floats | None, scales: Floats | None) -> Floats | None:
-    """Return the factor of every context word in its window's sum; None where all are 1."""
-    if scales is None:
-        return weights
-    of_words = np.repeat(scales, np.diff(offsets))
-    return of_words if weights is None else weights * of_words
-
-
 def _sum_of_relus(
     centres: Floats,
     context_rows: Floats,
     context_of: Integers,
-    factors: Floats | None,
+    factors: Floats,
     starts: Integers,
     lengths: Integers,
 ) -> Floats:
@@ -240,8 +220,7 @@ def _sum_of_relus(
         np.take(context_rows, context_of[starts[:count] + j], axis=0, out=part, mode="clip")
         part += centres[:count]
         np.maximum(part, 0, out=part)
-        if factors is not None:
-            part *= factors[starts[:count] + j][:, None]
+        part *= factors[starts[:count] + j][:, None]
         total[:count] += part
     return total
 

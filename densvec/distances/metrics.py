@@ -5,7 +5,7 @@ factor of the query q and one of the row p, so that a product of matrices compar
 
     KL[q‖p] = −½(log|v_q| + D)  −  (μ_q, −½(μ_q² + v_q), −½) · (μ_p/v_p, 1/v_p, Σ μ_p²/v_p + log|v_p|)
 
-A new metric is one call of `register`.
+A new metric is one entry of `METRICS`.
 """
 
 from __future__ import annotations
@@ -125,43 +125,9 @@ class Metric:
     exact: Callable[[Gaussian, Gaussian], Floats]  # element by element and free of cancellation
     spherical: Spherical
     factors: Factors | None = None  # if it can be separated into queries and rows
-    scan: bool = (
-        False  # whether one query can be compared with a diagonal table in one pass (`DensityTable.scan`)
-    )
+    scan: bool = False  # whether `DensityTable.scan` compares one query with a diagonal table
     squared: bool = False  # whether `spherical` and `factors` give the square of the distance
     non_negative: bool = True  # and zero only between equals
-
-
-METRICS: dict[str, Metric] = {}
-"""Every divergence that ``metric=`` accepts; ``"cosine"`` is not one of them."""
-
-
-def find_metric(name: str) -> Metric:
-    """Return the metric of that name, or say which there are."""
-    try:
-        return METRICS[name]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f"metric={name!r} is unknown: use one of {', '.join(['cosine', *METRICS])}"
-        ) from None
-
-
-def register(
-    name: str,
-    exact: Callable[[Gaussian, Gaussian], Floats],
-    factors: Factors | None = None,
-    *,
-    scan: bool = False,
-    squared: bool = False,
-    non_negative: bool = True,
-) -> Callable[[Spherical], Spherical]:
-    """Make a metric of the function that follows, its `spherical` form, and of what else a `Metric` has."""
-
-    def add(spherical: Spherical) -> Spherical:
-        METRICS[name] = Metric(exact, spherical, factors, scan, squared, non_negative)
-        return spherical
-
-    return add
 
 
 def _constant(moments: Moments, value: float) -> Floats:
@@ -178,37 +144,34 @@ _REVERSE_KL = Factors(
     queries=lambda q: [q.scaled_mean, -0.5 * q.precision, _constant(q, 0.5)],
     own=lambda q: 0.5 * (q.scaled_square + q.log_determinant - q.dimension),
 )
+_JEFFREYS = Factors(  # the sum of the two, in which the log-determinants cancel
+    rows=lambda p: [*_KL.rows(p)[:2], *_REVERSE_KL.rows(p)[:2], p.scaled_square],
+    queries=lambda q: [*_KL.queries(q)[:2], *_REVERSE_KL.queries(q)[:2], _constant(q, -0.5)],
+    own=lambda q: 0.5 * q.scaled_square - q.dimension,
+)
+_WASSERSTEIN = Factors(
+    rows=lambda p: [p.mean, np.sqrt(p.variance), p.size],
+    queries=lambda q: [q.mean, q.deviation, _constant(q, -0.5)],
+    own=lambda q: q.size,
+)
 
 
-@register("kl", gaussian.kl, _KL, scan=True)
 def _kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     return p.half_precision, d * v_q * p.half_precision + p.half_log_determinant - 0.5 * d * (
         1.0 + np.log(v_q)
     )
 
 
-@register("reverse_kl", gaussian.reverse_kl, _REVERSE_KL)
 def _reverse_kl(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = 0.5 / v_q
     return slope, d * slope * p.variance - p.half_log_determinant - 0.5 * d * (1.0 - np.log(v_q))
 
 
-@register(
-    "jeffreys",
-    gaussian.jeffreys,
-    Factors(  # the sum of the two, in which the log-determinants cancel
-        rows=lambda p: [*_KL.rows(p)[:2], *_REVERSE_KL.rows(p)[:2], p.scaled_square],
-        queries=lambda q: [*_KL.queries(q)[:2], *_REVERSE_KL.queries(q)[:2], _constant(q, -0.5)],
-        own=lambda q: 0.5 * q.scaled_square - q.dimension,
-    ),
-)
 def _jeffreys(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = 0.5 / v_q
     return p.half_precision + slope, d * v_q * p.half_precision + d * slope * p.variance - d
 
 
-# −log ∫ q p, whose 1/(v_q + v_p) cannot be separated.
-@register("expected_likelihood", lambda q, p: -gaussian.expected_likelihood(q, p), non_negative=False)
 def _expected_likelihood(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     slope = v_q + p.variance
     np.divide(0.5, slope, out=slope)
@@ -218,18 +181,31 @@ def _expected_likelihood(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]
     return slope, base
 
 
-@register(
-    "wasserstein",
-    gaussian.wasserstein,
-    Factors(
-        rows=lambda p: [p.mean, np.sqrt(p.variance), p.size],
-        queries=lambda q: [q.mean, q.deviation, _constant(q, -0.5)],
-        own=lambda q: q.size,
-    ),
-    squared=True,
-)
 def _wasserstein(d: int, v_q: Floats, p: Terms) -> tuple[Floats, Floats]:
     return np.ones(1, v_q.dtype), d * (np.sqrt(v_q) - np.sqrt(p.variance)) ** 2
+
+
+METRICS = {
+    "kl": Metric(gaussian.kl, _kl, _KL, scan=True),
+    "reverse_kl": Metric(gaussian.reverse_kl, _reverse_kl, _REVERSE_KL),
+    "jeffreys": Metric(gaussian.jeffreys, _jeffreys, _JEFFREYS),
+    # −log ∫ q p, whose 1/(v_q + v_p) cannot be separated.
+    "expected_likelihood": Metric(
+        lambda q, p: -gaussian.expected_likelihood(q, p), _expected_likelihood, non_negative=False
+    ),
+    "wasserstein": Metric(gaussian.wasserstein, _wasserstein, _WASSERSTEIN, squared=True),
+}
+"""Every divergence that ``metric=`` accepts; ``"cosine"`` is not one of them."""
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of that name, or say which there are."""
+    try:
+        return METRICS[name]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"metric={name!r} is unknown: use one of {', '.join(['cosine', *METRICS])}"
+        ) from None
 
 
 def _unit(moments: Moments) -> Columns:

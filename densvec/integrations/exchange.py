@@ -280,8 +280,7 @@ def save_projector(wv: KeyedDensities, directory: PathLike) -> tuple[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     vectors, metadata = folder / "vectors.tsv", folder / "metadata.tsv"
     with open_for_writing(vectors) as file:
-        for row in wv.vectors:
-            file.write(("\t".join(map(str, row)) + "\n").encode())
+        np.savetxt(file, wv.vectors, fmt="%s", delimiter="\t")
     columns: dict[str, Any] = {"word": [_one_line(key) for key in wv.index_to_key]}
     if "count" in wv.expandos:
         columns["frequency"] = wv.expandos["count"]

@@ -96,57 +96,50 @@ def from_pretrained(
 
 def configuration(wv: KeyedDensities) -> dict[str, Any]:
     """Return the contents of ``config.json``."""
-    wide = None if wv.log_variances is None else wv.log_variances.shape[1]
     return {
         "model_type": "densvec",
         "architectures": [type(wv).__name__],
         "densvec_version": __version__,
         "vocab_size": len(wv.index_to_key),
         "vector_size": wv.vector_size,
-        "covariance": None if wide is None else "spherical" if wide == 1 else "diagonal",
+        "covariance": wv.covariance,
         "encoder": wv.encoder is not None,
         "window": wv.window,
         "torch_dtype": str(wv.vectors.dtype),
     }
 
 
-def model_card(wv: KeyedDensities, name: str, top: Mapping[str, Any]) -> str:
+def model_card(wv: KeyedDensities, name: str, header: Mapping[str, Any]) -> str:
     """Return a model card: what the hub reads at its top, and what people read below."""
-    config = configuration(wv)
     fields = {
         "library_name": "densvec",
         "tags": ["word-embeddings", "densities", "bayesian-skip-gram"],
-        **top,
+        **header,
     }
-    lines = [
-        "---",
-        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()),
-        "---",
-        "",
-        f"# {name}",
-        "",
-    ]
+    top = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items())
     if wv.card is not None:
-        return "\n".join([*lines[:-2], wv.card])
-    shape, size = config["covariance"] or "no", config["vector_size"]
-    lines += [
-        f"{config['vocab_size']:,} words as probability densities in {size} dimensions, with {shape} variances"
-        + (" and an encoder that infers what a word means in its context." if config["encoder"] else "."),
-        "",
-        "```python",
-        "from densvec import KeyedDensities",
-        "",
-        f'wv = KeyedDensities.from_pretrained("{name}")',
-        f'wv.most_similar("{_some_word(wv)}", metric="{"kl" if config["covariance"] else "cosine"}")',
-        "```",
-        "",
-    ]
+        return f"---\n{top}---\n\n{wv.card}"
+    shape = wv.covariance or "no"
+    knows = " and an encoder that infers what a word means in its context" if wv.encoder is not None else ""
+    # A word that is neither among the most frequent ones nor rare.
+    word = str(wv.index_to_key[min(len(wv) // 2, 1000)]) if len(wv) else "word"
+    text = f"""---
+{top}---
+
+# {name}
+
+{len(wv):,} words as probability densities in {wv.vector_size} dimensions, with {shape} variances{knows}.
+
+```python
+from densvec import KeyedDensities
+
+wv = KeyedDensities.from_pretrained("{name}")
+wv.most_similar("{word}", metric="{"kl" if wv.covariance else "cosine"}")
+```
+"""
     events = [event for event in wv.lifecycle_events or [] if event.get("params") or event.get("msg")]
-    if events:
-        lines += ["## How it was made", ""]
-        lines += [f"- {event.get('event')}: {event.get('params') or event.get('msg')}" for event in events]
-        lines.append("")
-    return "\n".join(lines)
+    made = "".join(f"- {event.get('event')}: {event.get('params') or event.get('msg')}\n" for event in events)
+    return text + (f"\n## How it was made\n\n{made}" if made else "")
 
 
 def _check_configuration(path: str) -> None:
@@ -162,8 +155,3 @@ def _check_configuration(path: str) -> None:
     if not isinstance(config, dict) or config.get("model_type") != "densvec":
         kind = config.get("model_type") if isinstance(config, dict) else None
         raise DensvecFileError(f"{path}: the model_type is {kind!r}, not 'densvec'")
-
-
-def _some_word(wv: KeyedDensities) -> str:
-    """Return a word that is neither among the most frequent ones nor rare."""
-    return str(wv.index_to_key[min(len(wv.index_to_key) // 2, 1000)]) if len(wv.index_to_key) else "word"
