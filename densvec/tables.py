@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import platform
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from densvec._corpus import MAX_WINDOW
 from densvec._version import __version__
 from densvec.checks import check_covariance, check_whole, refuse_bytes
-from densvec.distances.table import DensityTable
+from densvec.distances.table import row_blocks
 from densvec.encoder import Encoder
 from densvec.files.compact import CompactRows, Rows
 from densvec.reading import Reading
@@ -28,30 +28,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from densvec.questions.beside import Beside
-    from densvec.questions.hypernymy import HypernymyScale
-    from densvec.questions.subwords import SpellingIndex
 
 logger = logging.getLogger(__name__)
 
 ENCODER = "encoder."
 """The prefix of the names of the encoder's arrays, among those of all tables."""
-
-
-@dataclass
-class Derived:
-    """What is computed from the tables when it is first needed; it is dropped as a whole when they change."""
-
-    norms: Floats | None = None  # the length of every mean
-    divisors: Floats | None = None  # the same with 1 for 0, to divide by
-    densities: DensityTable | None = None  # all densities, with their terms of the divergences
-    hypernymy_scale: HypernymyScale | None = None  # how much words differ in nearness and generality
-    frequency_trend: Floats | None = None  # generality that is typical of each word's frequency
-    spelling: SpellingIndex | None = None  # which words have which character n-grams
-    log_frequencies: Floats | None = None  # of the words in the thinned text
-    variation: tuple[Floats, Floats, Floats] | None = (
-        None  # mean of the words, sizes and axes of their covariance
-    )
-    kept: dict[float, Floats] = field(default_factory=dict)  # shares kept in thinned text, by the threshold
 
 
 _LOCKED = frozenset(
@@ -130,7 +111,7 @@ class Tables(Lifecycle):
     text_reading: TextReading | None
     _vectors: Rows
     _log_variances: Rows | None
-    _derived: Derived
+    _derived: dict[tuple[Any, ...], Any]  # what has been computed from the tables
 
     def __init__(
         self,
@@ -381,19 +362,41 @@ class Tables(Lifecycle):
         >>> wv.norms.round(2)
         array([1.41, 2.24, 2.24, 3.  ], dtype=float32)
         """
-        return self._derived.norms
+        norms: Floats | None = self._derived.get(("filled_norms",))
+        return norms
 
     @norms.setter
     def norms(self, norms: Floats | None) -> None:
-        self._derived = Derived(norms=norms)
+        self._derived = {} if norms is None else {("filled_norms",): norms}
 
 
 # What only changes or reads the tables themselves, and is no question to ask: functions, so that users do not see them.
 
 
-def derived_of(wv: Tables) -> Derived:
-    """Return what has been computed from the tables."""
-    return wv._derived
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def derived(compute: F) -> F:
+    """Compute what follows from the tables when it is first needed, and again after they have changed."""
+
+    @functools.wraps(compute)
+    def known(wv: Tables, *arguments: Any) -> Any:
+        cache, key = wv._derived, (compute.__name__, *arguments)  # another thread may replace the cache
+        if key not in cache:
+            cache[key] = compute(wv, *arguments)
+        return cache[key]
+
+    return cast("F", known)
+
+
+@derived
+def filled_norms(wv: Tables) -> Floats:
+    """Return the length of every mean."""
+    norms = np.empty(len(wv.vectors), dtype=np.float64)
+    for rows in row_blocks(0, len(norms), wv.vector_size):
+        block = wv.vectors[rows].astype(np.float64)
+        norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    return norms.astype(wv.vectors.dtype)
 
 
 def lock(wv: Tables, locked: bool) -> None:
@@ -448,7 +451,7 @@ def set_tables(
 
 def forget_derived(wv: Tables) -> None:
     """Drop what was computed from the tables."""
-    wv._derived = Derived()
+    wv._derived = {}
 
 
 def append_rows(wv: Tables, means: Floats, log_variances: Floats | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.questions.lookup import KEY_TYPES, rows_among
-from densvec.tables import append_rows, derived_of, forget_derived, set_keys, take_rows
+from densvec.tables import append_rows, forget_derived, set_keys, take_rows
 from densvec.types import Among, Floats, Indices
 
 if TYPE_CHECKING:
@@ -90,9 +90,7 @@ def set_vecattr(wv: KeyedDensities, key: Any, attr: str, val: Any) -> None:
     wv.allocate_vecattrs(attrs=[attr], types=[type(val)])
     wv.expandos[attr][wv.get_index(key)] = val
     if attr in ("count", "keep"):
-        derived = derived_of(wv)
-        derived.frequency_trend = derived.log_frequencies = None
-        derived.kept.clear()
+        forget_derived(wv)
 
 
 def get_vecattr(wv: KeyedDensities, key: Any, attr: str) -> Any:

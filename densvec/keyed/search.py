@@ -19,6 +19,7 @@ from densvec.questions.lookup import (
     Item,
     cosines_with,
     density_table,
+    known_log_variances,
     one_density,
     refuse_bytes,
     row_divisors,
@@ -487,7 +488,8 @@ def _compared(wv: KeyedDensities, rows: slice | Indices) -> tuple[DensityTable, 
     """Return a table of densities, and from where to where it is to be searched."""
     if isinstance(rows, slice):
         return density_table(wv), rows.start, rows.stop
-    return density_table(wv, rows), 0, len(rows)
+    part = DensityTable(wv.vectors[rows], log_variances=known_log_variances(wv)[rows])
+    return part, 0, len(rows)
 
 
 def _density_scores(wv: KeyedDensities, query: Query, metric: str, rows: slice | Indices) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from densvec.questions.lookup import check_paired, densities_of, known_log_variances, row_or_rows
-from densvec.tables import derived_of
+from densvec.tables import derived
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -86,19 +86,17 @@ def generality(wv: KeyedDensities, key_or_keys: Any, *, adjust: str | None = Non
     return generality if np.ndim(generality) else float(generality)
 
 
+@derived
 def _frequency_trend(wv: KeyedDensities) -> Floats:
     """Return the generality that is typical of each word's frequency."""
-    derived = derived_of(wv)
-    if derived.frequency_trend is None:
-        counts = wv.expandos.get("count")
-        if counts is None:
-            raise ValueError(
-                "adjust='frequency' needs the words' counts, and there are none here: train a model, or load "
-                "word vectors with their counts (load_word2vec_format(..., fvocab=...))"
-            )
-        generality = known_log_variances(wv).mean(axis=1, dtype=np.float64) * wv.vector_size
-        derived.frequency_trend = frequency_trend(generality, counts)
-    return derived.frequency_trend
+    counts = wv.expandos.get("count")
+    if counts is None:
+        raise ValueError(
+            "adjust='frequency' needs the words' counts, and there are none here: train a model, or load "
+            "word vectors with their counts (load_word2vec_format(..., fvocab=...))"
+        )
+    generality = known_log_variances(wv).mean(axis=1, dtype=np.float64) * wv.vector_size
+    return frequency_trend(generality, counts)
 
 
 def entailment(wv: KeyedDensities, a: Any, b: Any) -> Any:

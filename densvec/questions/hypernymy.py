@@ -22,7 +22,7 @@ from densvec.questions.lookup import (
     rows_of,
 )
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
-from densvec.tables import derived_of
+from densvec.tables import derived
 from densvec.text.spelling import is_inflection
 from densvec.types import Floats, Found
 
@@ -168,13 +168,10 @@ def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any:
     return score if score.ndim else float(score)
 
 
+@derived
 def scale_of(wv: KeyedDensities) -> HypernymyScale:
     """How much the words of this model differ in nearness and generality."""
-    derived = derived_of(wv)
-    if derived.hypernymy_scale is None:
-        counts = wv.expandos.get("count")
-        derived.hypernymy_scale = HypernymyScale.of(wv.vectors, known_log_variances(wv), counts)
-    return derived.hypernymy_scale
+    return HypernymyScale.of(wv.vectors, known_log_variances(wv), wv.expandos.get("count"))
 
 
 def hypernyms(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from densvec.checks import KEY_TYPES, refuse_bytes
-from densvec.distances.table import DensityTable, row_blocks
+from densvec.distances.table import DensityTable
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
-from densvec.tables import derived_of
+from densvec.tables import derived, filled_norms
 from densvec.text.text_reading import TextReading
 from densvec.text.thinning import keep_probabilities
 from densvec.types import Among, Floats, Indices, Key
@@ -208,42 +208,36 @@ def check_paired(a: Gaussian, b: Gaussian) -> None:
         )
 
 
-def density_table(wv: KeyedDensities, rows: Indices | None = None) -> DensityTable:
-    """Return the table of all densities, which caches its terms of the divergences, or a new one of some rows."""
-    if rows is not None:
-        return DensityTable(wv.vectors[rows], log_variances=known_log_variances(wv)[rows])
-    derived = derived_of(wv)
-    if derived.densities is None:
-        derived.densities = DensityTable(wv.vectors, log_variances=known_log_variances(wv))
-    return derived.densities
+@derived
+def density_table(wv: KeyedDensities) -> DensityTable:
+    """Return the table of all densities, which caches its terms of the divergences."""
+    return DensityTable(wv.vectors, log_variances=known_log_variances(wv))
 
 
 def kept_shares(wv: KeyedDensities, sample: float) -> Floats:
     """Return the share of each word's occurrences that stay when text is thinned; 1 without counts."""
-    if "count" not in wv.expandos:
-        return np.ones(len(wv))
-    kept = derived_of(wv).kept
-    if sample not in kept:
-        kept[sample] = keep_probabilities(wv.expandos["count"], sample)
-    return kept[sample]
+    return _kept_shares(wv, sample) if "count" in wv.expandos else np.ones(len(wv))
+
+
+@derived
+def _kept_shares(wv: KeyedDensities, sample: float) -> Floats:
+    return keep_probabilities(wv.expandos["count"], sample)
 
 
 # Vectors
 
 
+@derived
 def variation_of(wv: KeyedDensities) -> tuple[Floats, Floats, Floats]:
     """Return the mean of the words of thinned text, and how much they vary: the sizes and axes of their covariance."""
-    derived = derived_of(wv)
-    if derived.variation is None:
-        shares = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
-        shares = shares * kept_shares(wv, _THINNING)
-        shares /= max(shares.sum(), 1e-30)
-        centre = shares @ wv.vectors
-        moved = wv.vectors - centre
-        sizes, axes = np.linalg.eigh((moved * shares[:, None]).T @ moved)
-        # No direction counts as one in which no word differs.
-        derived.variation = centre, np.maximum(sizes, max(float(sizes[-1]), 1e-30) * 1e-6), axes
-    return derived.variation
+    shares = np.asarray(wv.expandos.get("count", np.ones(len(wv))), dtype=np.float64)
+    shares = shares * kept_shares(wv, _THINNING)
+    shares /= max(shares.sum(), 1e-30)
+    centre = shares @ wv.vectors
+    moved = wv.vectors - centre
+    sizes, axes = np.linalg.eigh((moved * shares[:, None]).T @ moved)
+    # No direction counts as one in which no word differs.
+    return centre, np.maximum(sizes, max(float(sizes[-1]), 1e-30) * 1e-6), axes
 
 
 def whitened(wv: KeyedDensities, vectors: Floats, evenness: float = 0.5) -> Floats:
@@ -277,22 +271,8 @@ def cosines_with(wv: KeyedDensities, unit_vector: Floats, rows: Any) -> Floats:
     return cosines
 
 
-def filled_norms(wv: KeyedDensities) -> Floats:
-    """Return the length of every mean, computed when it is first needed."""
-    derived = derived_of(wv)  # another thread may replace it
-    if derived.norms is None:
-        norms = np.empty(len(wv.vectors), dtype=np.float64)
-        for rows in row_blocks(0, len(norms), wv.vector_size):
-            block = wv.vectors[rows].astype(np.float64)
-            norms[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
-        derived.norms = norms.astype(wv.vectors.dtype)
-    return derived.norms
-
-
+@derived
 def row_divisors(wv: KeyedDensities) -> Floats:
     """Return the norms, with 1 in place of 0: a zero vector then has cosine 0 to everything."""
-    derived = derived_of(wv)
-    if derived.divisors is None:
-        norms = filled_norms(wv)
-        derived.divisors = norms if norms.all() else np.where(norms == 0, 1, norms)
-    return derived.divisors
+    norms = filled_norms(wv)
+    return norms if norms.all() else np.where(norms == 0, 1, norms)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import filled_norms, known_log_variances
-from densvec.tables import derived_of
+from densvec.tables import derived
 from densvec.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -128,12 +128,10 @@ def density_from_spelling(wv: KeyedDensities, word_or_words: str | Iterable[str]
     return density[0] if alone else density
 
 
+@derived
 def _index_of(wv: KeyedDensities) -> SpellingIndex:
-    """Return the index of the words, made when it is first needed."""
-    derived = derived_of(wv)
-    if derived.spelling is None:
-        derived.spelling = SpellingIndex.of([str(key) for key in wv.index_to_key])
-    return derived.spelling
+    """Return the index of the words."""
+    return SpellingIndex.of([str(key) for key in wv.index_to_key])
 
 
 def _hashed(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], Integers]:
