@@ -1,4 +1,4 @@
-"""Checks of single values, each written once: they return the value as densvec keeps it, or say what is wrong.
+"""Checks of single values: each returns the value as densvec keeps it, or raises an error that says what is wrong.
 
 `needs` does the same for packages that not everyone has.
 """
@@ -99,7 +99,7 @@ def is_finite(array: npt.NDArray[Any]) -> bool:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number and what it counts.
+    """Return a number with a noun, in the plural unless the number is 1.
 
     Examples
     --------

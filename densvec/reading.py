@@ -33,7 +33,7 @@ class Spans(NamedTuple):
     weights: Floats
 
     def rows(self, tokens: Integers) -> tuple[Integers, Integers, Floats]:
-        """Return the words themselves, with offsets and weights."""
+        """Return the context words themselves, with offsets and weights."""
         return tokens[self.places], self.offsets, self.weights
 
 
@@ -126,7 +126,7 @@ class Reading:
         return weights
 
     def scale(self, totals: Any) -> Floats:
-        """Return what the sums are multiplied by where the weights add up to `totals`."""
+        """Return the factor s of sums whose weights add up to `totals`."""
         totals = np.asarray(totals, dtype=np.float64)
         if math.isinf(self.saturation):
             return np.ones_like(totals)
@@ -158,7 +158,7 @@ class Reading:
         return last - first - 1
 
     def around(self, asked: npt.NDArray[np.bool_], owners: Integers, keep: Floats) -> tuple[Integers, Floats]:
-        """Return what is read of texts that have several centres: each word counts once, from the nearest of them.
+        """Return what is read of texts with several centres: each word counts once, by its distance to the nearest.
 
         `asked` says which positions are centres, `owners` of which text each position is, and `keep` is as in `spans`.
         Returned are positions, ascending, without centres and texts that have none, and their weights. Memory and time
@@ -179,7 +179,7 @@ class Reading:
     def _ends(
         self, before: Floats, centres: Integers, starts: Integers, stops: Integers
     ) -> tuple[Integers, Integers]:
-        """Return the first position that is read around each centre, and the one after the last."""
+        """Return, for each centre, the first position that is read and the one after the last."""
         # The words between j < i and i are j + 1 … i - 1; j is read if they keep less than `window`.
         reach = self.window - _SLACK
         first = np.maximum(np.searchsorted(before, before[centres] - reach, side="right") - 1, starts)
@@ -192,7 +192,7 @@ class Reading:
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Reading:
-        """Return the reading of a document; what older ones lack is as in the paper."""
+        """Return the reading of a document; fields that older documents lack are the paper's."""
         newer = ("saturation", "emphasis", "frequency")
         given = [each for each in fields(cls) if each.name not in newer or header.get(each.name) is not None]
         values: dict[str, Any] = {each.name: field(header, each.name, type(each.default)) for each in given}

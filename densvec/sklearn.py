@@ -29,7 +29,7 @@ Texts = Iterable["str | Sequence[str]"]
 
 
 class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Texts to features, by densities that `_densities` returns."""
+    """Turns texts into features with the densities that `_densities` returns."""
 
     features: str
     lowercase: bool
@@ -280,5 +280,5 @@ class BayesianSkipGramTransformer(_TextFeatures):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.n_jobs != 1  # threads race for the tables
+        tags.non_deterministic = self.n_jobs != 1  # threads update the tables concurrently
         return tags

@@ -1,4 +1,4 @@
-"""Words and their tables: the data of a model, apart from what can be asked of it."""
+"""Words and their tables: the data of a model, without the questions."""
 
 from __future__ import annotations
 
@@ -370,14 +370,14 @@ class Tables(Lifecycle):
         self._derived = {} if norms is None else {("filled_norms",): norms}
 
 
-# What only changes or reads the tables themselves, and is no question to ask: functions, so that users do not see them.
+# Operations for the package's own use are functions, not methods that users would see.
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def derived(compute: F) -> F:
-    """Compute what follows from the tables when it is first needed, and again after they have changed."""
+    """Cache the result of a function of the tables until they change."""
 
     @functools.wraps(compute)
     def known(wv: Tables, *arguments: Any) -> Any:
@@ -400,12 +400,12 @@ def filled_norms(wv: Tables) -> Floats:
 
 
 def lock(wv: Tables, locked: bool) -> None:
-    """Refuse other keys and tables from now on, or allow them again."""
+    """Forbid, or allow again, that keys and tables are replaced."""
     wv._in_training = id(wv) if locked else 0
 
 
 def set_keys(wv: Tables, keys: Sequence[str], index: dict[str, int] | None = None) -> None:
-    """Make these the keys, one for each row that the tables have or will have."""
+    """Set the keys, one for each row of the tables."""
     wv.index_to_key = keys if isinstance(keys, list) else list(keys)
     wv.key_to_index = {key: i for i, key in enumerate(wv.index_to_key)} if index is None else index
     if len(wv.key_to_index) != len(wv.index_to_key):
@@ -432,7 +432,7 @@ def set_tables(
     residual: bool | None = None,
     reading: Reading | None = None,
 ) -> None:
-    """Replace all tables by those of these names.
+    """Replace all tables, given by name.
 
     `residual` says how a new encoder's output is meant, `reading` how it reads; by default as the one before.
     """
@@ -450,7 +450,7 @@ def set_tables(
 
 
 def forget_derived(wv: Tables) -> None:
-    """Drop what was computed from the tables."""
+    """Drop cached results."""
     wv._derived = {}
 
 

@@ -1,4 +1,4 @@
-"""The divergences as distances, in the forms that are needed to compare densities with the rows of a table.
+"""The divergences as distances, in the forms needed to compare densities with the rows of a table.
 
 :mod:`densvec.gaussian` has the formulas in their usual form. Most of them can also be separated into a
 factor of the query q and one of the row p, so that a product of matrices compares many with many; for KL
@@ -94,7 +94,7 @@ class Moments:
 
 
 class Terms(NamedTuple):
-    """What the divergences need to know of some spherical densities, (n,) each."""
+    """The terms of spherical densities that the divergences need, (n,) each."""
 
     variance: Floats
     half_precision: Floats  # 1/(2v)

@@ -107,7 +107,7 @@ def _batch(density: Gaussian) -> Gaussian:
 def _blocks(
     q: Gaussian, table: DensityTable, form: Metric, start: int, stop: int, dtype: npt.DTypeLike
 ) -> Iterator[Compared]:
-    """Yield blocks of rows, their distances from all of `q`, and which of these rounding may have spoilt."""
+    """Yield blocks of rows, their distances from all of `q`, and which of these may suffer from rounding."""
     if q.dimension != table.dimension:
         raise ValueError(f"the densities have different dimensions: {q.dimension} and {table.dimension}")
     # The error bound of a sum of D products, times the factor by which a value must exceed it to be trusted.
@@ -138,7 +138,7 @@ def _spherical_blocks(
             terms = table.spherical_terms(rows, dtype)
             values += terms.squared_norm
             values += query_norms  # ‖μ_q − μ_p‖²
-            # Looking for the smallest value is faster than judging each, and mostly enough.
+            # Finding the minimum is faster than testing every value, and mostly enough.
             doubtful: Booleans | None = None
             if precise and values.min() <= caution * (terms.squared_norm.max() + largest_norm):
                 doubtful = values <= caution * (terms.squared_norm + query_norms)
@@ -170,10 +170,8 @@ def _diagonal_blocks(
 
 
 def _diagonal(q: Gaussian, table: DensityTable, form: Metric, rows: slice) -> tuple[Floats, Floats]:
-    """Return distances and the magnitude of the terms they are the sum of."""
-    if (
-        form.factors is None
-    ):  # one query after the other, which takes no product of matrices and cancels nothing
+    """Return distances, and the sums of the absolute values of their terms."""
+    if form.factors is None:  # one query after the other, without a matrix product and its cancellation
         densities = table.densities(rows)
         values = np.array([form.exact(q[i], densities) for i in range(len(q))])
         return values, np.abs(values)
@@ -191,7 +189,7 @@ def _diagonal(q: Gaussian, table: DensityTable, form: Metric, rows: slice) -> tu
 def _repair(
     values: Floats, doubtful: Booleans, q: Gaussian, table: DensityTable, form: Metric, start: int
 ) -> None:
-    """Compute the doubtful entries of a block again, by differences."""
+    """Recompute the doubtful entries of a block from plain differences."""
     pairs = np.argwhere(doubtful)
     for first in range(0, len(pairs), 4096):
         queries, rows = pairs[first : first + 4096].T

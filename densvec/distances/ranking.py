@@ -51,9 +51,11 @@ class BestOfBlocks:
         """Take the scores of a block of columns, (queries, columns)."""
         width = scores.shape[1]
         if width > self.count and not len(self._kept[0]) and not self._new:
-            # Before anything is known, the block itself tells which scores are too low.
+            # The first block itself shows which scores are too low.
             self._limits = _reached(scores, self.count).astype(np.float64)
-        limits = self._limits.astype(scores.dtype)  # what was rounded down still lets its own score pass
+        limits = self._limits.astype(
+            scores.dtype
+        )  # rounded down, a limit still admits the score it came from
         hits = np.flatnonzero(scores >= limits[:, None])
         queries, columns = np.divmod(hits, width)
         self._new.append((queries, first_column + columns, scores.ravel()[hits].astype(np.float64)))
@@ -69,7 +71,7 @@ class BestOfBlocks:
         return list(zip(np.split(columns, ends), np.split(scores, ends), strict=True))
 
     def _settle(self) -> None:
-        """Sort what came in, drop what is not among the best, and raise the limits."""
+        """Sort the new scores, drop those that are not among the best, and raise the limits."""
         queries, columns, scores = (
             np.concatenate(parts) for parts in zip(self._kept, *self._new, strict=True)
         )

@@ -1,4 +1,4 @@
-"""Searching by a divergence as searching by inner product: what a vector engine is given, and what it returns.
+"""Search by a divergence as search by inner product, for vector search engines.
 
 Every engine can look for the rows x with the largest y·x, and most divergences can be written that way
 (:mod:`densvec.distances.metrics`), with a few dimensions more than the densities have. Expected likelihood cannot.
@@ -96,7 +96,7 @@ class Space:
         return np.maximum(own - values, 0.0)
 
     def own_terms(self, densities: Gaussian) -> Floats:
-        """Return what the distance has besides the product: the terms that only depend on the query.
+        """Return the terms of the distance that depend on the query alone.
 
         Examples
         --------
@@ -165,7 +165,7 @@ def features(
 def query(
     density: Gaussian, metric: str = "kl", *, dtype: npt.DTypeLike = np.float32, **space: Any
 ) -> Floats:
-    """Return the vector with which to ask an engine that holds :func:`features`; a batch gives one for each.
+    """Return the query vector for an engine that holds :func:`features`; a batch gives one for each density.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def query(
 
 
 def to_distance(score: npt.ArrayLike, density: Gaussian, metric: str = "kl", **space: Any) -> Floats:
-    """Return the distances that an engine's inner products with the vector of a query stand for.
+    """Convert an engine's inner products with a query vector into distances.
 
     Examples
     --------

@@ -80,7 +80,7 @@ class DensityTable:
         return sums[0], sums[1], sums[2]
 
     def moments(self, rows: slice, *, diagonal: bool = False) -> Moments:
-        """Return the moments of some rows, with the sums that are known already."""
+        """Return the moments of some rows, with the sums that are already computed."""
         moments = Moments(self.means[rows], self.variances(rows), diagonal)
         moments.squared_norm, moments.log_determinant, moments.scaled_square = (
             term[rows] for term in self._sums

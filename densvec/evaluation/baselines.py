@@ -1,4 +1,4 @@
-"""What simple methods know of a model: its means, and how often its words occur."""
+"""What the baselines use of a model: its means and the counts of its words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Means:
         self.keep: Floats = kept_shares(self.words, _THINNING)
 
     def row(self, *forms: str) -> int:
-        """Return the row of the first form that is known, lower-cased or as it is; -1 if none is."""
+        """Return the row of the first known form, lower-cased or as given; -1 if none is known."""
         rows = self.wv.key_to_index
         for form in forms:
             found = rows.get(form.lower(), rows.get(form, -1))
@@ -45,7 +45,7 @@ class Means:
         return -1
 
     def key(self, *forms: str) -> str | None:
-        """Return the first form that is known, as the model spells it; None if none is."""
+        """Return the first known form, as the model spells it; None if none is known."""
         row = self.row(*forms)
         return self.wv.index_to_key[row] if row >= 0 else None
 
@@ -54,13 +54,13 @@ class Means:
         return np.fromiter((self.row(word) for word in words), dtype=np.intp)
 
     def pairs(self, pairs: Iterable[Sequence[Any]]) -> tuple[Indices, Indices, Indices]:
-        """Return the rows of both words of each pair whose words are known, and which pairs these are."""
+        """Return the rows of both words of each pair of known words, and the indices of these pairs."""
         rows = self.rows(word for pair in pairs for word in pair[:2]).reshape(-1, 2)
         known = np.flatnonzero((rows >= 0).all(axis=1))
         return rows[known, 0], rows[known, 1], known
 
     def averages(self, texts: Iterable[Iterable[str]], weights: Floats | None = None) -> Floats:
-        """Return the weighted mean of each text's words, (texts, dimensions); 0 if none is known."""
+        """Return the weighted mean of each text's words, (texts, dimensions); zeros if none is known."""
         weights = self.keep if weights is None else weights
         rows = [found[found >= 0] for found in map(self.rows, texts)]
         shape, ends = (len(rows), len(self.units)), np.cumsum([0, *map(len, rows)])
@@ -96,7 +96,7 @@ def _counts(wv: KeyedDensities, like: KeyedDensities | None) -> Floats:
 
 
 def _known_counts(wv: KeyedDensities | None) -> Floats | None:
-    """Return how often words occur; None if the counts only number the rows, as those of files without counts do."""
+    """Return the counts of the words; None if they only number the rows, as in files without counts."""
     if wv is None or "count" not in wv.expandos:
         return None
     counts = np.asarray(wv.expandos["count"], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The one type of result: figures, each of a task, a benchmark, a measure and a method."""
+"""The results of evaluation: figures, each with its task, benchmark, measure and method."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Figure:
     items: int
 
     def to_dict(self) -> Row:
-        """Everything as strings and numbers; what could not be computed is None."""
+        """Return everything as strings and numbers; None for what could not be computed."""
         names = ("task", "benchmark", "measure", "method")
         parts = (self.value.value, self.value.low, self.value.high)
         value, low, high = (part if part is not None and math.isfinite(part) else None for part in parts)
@@ -47,7 +47,7 @@ class Figure:
 
 
 class Results(Sequence[Figure]):
-    """Figures of any number of tasks: a table in print, a sequence, and by name.
+    """A sequence of figures, which prints as tables and can be indexed by name.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Results(Sequence[Figure]):
     @overload
     def __getitem__(self, index: tuple[str, str, str]) -> Estimate: ...
     def __getitem__(self, index: Any) -> Any:
-        """Return a figure by its number, or the estimate of a benchmark, a measure and a method."""
+        """Return the figure at an index, or the estimate for (benchmark, measure, method)."""
         if isinstance(index, slice):
             return Results(self._figures[index])
         if not isinstance(index, tuple):
@@ -91,7 +91,7 @@ class Results(Sequence[Figure]):
     def minus(self, other: Results) -> Results:
         """Return the differences to another model's results, figure by figure, by the paired bootstrap.
 
-        A difference whose interval contains 0 is not evidence. Left out is what the other has not.
+        A difference whose interval contains 0 is no evidence. Figures that the other results lack are left out.
         """
         theirs = {_name(figure): figure.value for figure in other}
         found = []

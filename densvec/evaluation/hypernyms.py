@@ -1,4 +1,4 @@
-"""Hypernym discovery: what is a word a kind of, sought among all words (SemEval-2018 task 9)."""
+"""Hypernym discovery: find a word's hypernyms among all words (SemEval-2018 task 9)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FREQUENCY = 0.05
 
 
 class Query(NamedTuple):
-    """A word, and its hypernyms of one word."""
+    """A word, and those of its hypernyms that are single words."""
 
     word: str
     hypernyms: frozenset[str]

@@ -1,4 +1,4 @@
-"""Words in context: what occurrences mean (WiC, SCWS), their senses (SemEval-2010), and how these change (DWUG)."""
+"""Words in context: their meaning (WiC, SCWS), their senses (SemEval-2010), and change of meaning (DWUG)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _marked(line: Line, text: str) -> Occurrence:
 
 
 def best_threshold(scores: Floats, truth: Booleans) -> float:
-    """Return the threshold at and above which scores are best taken as true: halfway between two of them.
+    """Return the threshold that classifies best, halfway between two scores: scores at or above it count as true.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def best_threshold(scores: Floats, truth: Booleans) -> float:
     """
     order = np.argsort(scores, kind="stable")
     values, true = scores[order], truth[order]
-    # Below the i-th score everything is taken as false, from it on as true; equal scores must not be separated.
+    # Scores before the i-th count as false, the others as true; a threshold cannot separate equal scores.
     right = np.concatenate([[0], np.cumsum(~true)]) + true.sum() - np.concatenate([[0], np.cumsum(true)])
     possible = np.concatenate([[True], values[1:] > values[:-1], [True]])
     best = int(np.argmax(np.where(possible, right, -1)))
@@ -266,7 +266,7 @@ occurrence."""
 
 
 class ChangedWord(NamedTuple):
-    """A word, its uses in an earlier and a later time, and how much people's readings of them differ."""
+    """A word, its uses in an earlier and a later period, and how much annotators found its meaning to change."""
 
     word: str
     earlier: list[Occurrence]
@@ -332,7 +332,7 @@ def _shifts(means: Means) -> Mapping[str, Method[ChangedWord]]:
 
 
 def _of_known(means: Means, change: Callable[[ChangedWord], float]) -> Method[ChangedWord]:
-    """Return a method that asks about each word that the model knows."""
+    """Return a method that answers for the words that the model knows."""
 
     def answer(words: Sequence[ChangedWord]) -> list[float | None]:
         return [change(each) if each.word in means.wv else None for each in words]

@@ -32,7 +32,7 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 class RatedPair(NamedTuple):
-    """Two words, and a rating; of entailment 1 or 0."""
+    """Two words, and a rating; for entailment 1 or 0."""
 
     first: str
     second: str
@@ -64,7 +64,7 @@ def read_entailment(path: PathLike) -> list[RatedPair]:
 
 
 def read_directions(path: PathLike) -> list[RatedPair]:
-    """Read what `read_entailment` does, the specific word first: a pair that is False is turned round."""
+    """Read the same files as `read_entailment`, with the specific word first: pairs marked False are reversed."""
     return [RatedPair(a, b, 1.0) if true else RatedPair(b, a, 1.0) for a, b, true in read_entailment(path)]
 
 
@@ -79,7 +79,7 @@ def read_hyperlex(path: PathLike) -> list[RatedPair]:
 
 
 def _measured(means: Means, score: Callable[[Indices, Indices], Floats]) -> Method[RatedPair]:
-    """Return a method that scores pairs by the rows of their words, if both are known."""
+    """Return a method that scores the pairs whose words are both known, given their rows."""
 
     def answer(pairs: Sequence[RatedPair]) -> Floats:
         result = np.full(len(pairs), np.nan)
@@ -97,7 +97,7 @@ def _cosine(means: Means) -> Mapping[str, Method[RatedPair]]:
 
 
 def _frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
-    """Return by how much the first word is the rarer one, if it is known how often words occur."""
+    """Score how much rarer the first word is, if the counts are known."""
     logs = np.log(np.maximum(means.counts, 1))
     return {"frequency": _measured(means, lambda a, b: logs[b] - logs[a])} if means.counted else {}
 
@@ -107,7 +107,7 @@ def _cosine_and_frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
 
 
 def _measures(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
-    """Return how far the first word is a kind of the second."""
+    """Score whether the first word is a kind of the second."""
     if wv.log_variances is None:
         return {}
     means, calls = Means(wv), {"wv.hypernymy": wv.hypernymy, "wv.entailment": wv.entailment}
@@ -115,7 +115,7 @@ def _measures(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
 
 
 def _directed(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
-    """Return how much more general the second word is."""
+    """Score how much more general the second word is."""
     if wv.log_variances is None:
         return {}
 
@@ -159,14 +159,14 @@ graded_entailment = Task("graded entailment", read_hyperlex, _cosine_and_frequen
 
 
 class Partners(NamedTuple):
-    """A word, and one that people find very similar."""
+    """A word, and another that people find very similar."""
 
     word: str
     partner: str
 
 
 def read_partners(path: PathLike) -> list[Partners]:
-    """Read the best-rated fifth of the sets in a directory, each pair both ways."""
+    """Read the highest-rated fifth of each set in a directory, every pair in both directions."""
     found = []
     for file in (Path(path) / f"EN-{name}.txt" for name in SETS):
         if file.exists():
@@ -220,7 +220,7 @@ frequency the share of the ten nearest that occur fewer than 30 times. An answer
 
 
 def sums(results: Results) -> Results:
-    """Return the sums by which models are compared: of all sets of word similarity, and of the five large ones."""
+    """Return the sums of Spearman's ρ over all sets of word similarity, and over the five large ones."""
     found = []
     rhos: dict[str, dict[str, Figure]] = {}
     for figure in results:

@@ -41,7 +41,7 @@ class Line:
         return parts
 
     def figure(self, text: str) -> float:
-        """Return a finite number that stands in the line."""
+        """Return a finite number given in the line."""
         try:
             value = float(text)
         except ValueError:
@@ -60,7 +60,7 @@ def read_all(path: PathLike, *, encoding: str = "utf-8") -> list[Line]:
 
 
 def read_with_gold(path: PathLike) -> list[tuple[Line, Line]]:
-    """Return the lines of ``NAME.data``, each with its answer from ``NAME.gold`` beside; also of ``NAME.data.txt``."""
+    """Return the lines of ``NAME.data`` with their answers from ``NAME.gold``; ``NAME.data.txt`` works, too."""
     folder, name = os.path.split(os.fspath(path))
     gold = os.path.join(folder, name.replace(".data", ".gold"))
     lines, answers = read_all(path), read_all(gold)

@@ -45,7 +45,7 @@ class Instance(NamedTuple):
 
 
 def read_substitution(path: PathLike) -> list[Instance]:
-    """Read sentences, ``NAME.preprocessed``, with substitutes from ``NAME.gold`` beside.
+    """Read sentences from ``NAME.preprocessed``, and their substitutes from ``NAME.gold``.
 
     Lines are ``lemma.pos⇥id⇥index⇥tokens`` and ``lemma.pos id :: substitute weight;…``. Substitutes of several words,
     or with a hyphen, do not count; sentences without any are left out.
@@ -143,7 +143,7 @@ def _targets(means: Means, instances: Sequence[Instance]) -> Floats:
 
 
 def _directions(means: Means) -> dict[str, Any]:
-    """Return what baselines look for by cosine: the target, or the target and what stands around it."""
+    """Return the vectors that baselines search with: the target's, or its sum with the average of its context."""
 
     def both(instances: Sequence[Instance]) -> Floats:
         targets = _targets(means, instances)
@@ -173,7 +173,7 @@ def _baselines(means: Means) -> Mapping[str, Method[Instance]]:
 
 
 def _distinct(words: Iterable[str], instance: Instance, number: int) -> list[str]:
-    """Return the first answers that are neither forms of the target nor of one another."""
+    """Return the first answers, without forms of the target or of earlier answers."""
     seen = _forms(instance.lemma.lower()) | _forms(instance.occurrence.word.lower())
     kept: list[str] = []
     for word in words:
@@ -191,7 +191,7 @@ def _score(instances: Sequence[Instance], answers: Sequence[Sequence[str]]) -> M
     for instance, answer in zip(instances, answers, strict=True):
         left, weights = dict(instance.gold), []
         for word in _distinct(answer, instance, 10):
-            # Gold answers are lemmas: a form of one counts for it, once.
+            # Gold answers are lemmas: a form of one counts as the lemma, once.
             same = [gold for gold in left if not _forms(gold).isdisjoint(_forms(word.lower()))]
             weights.append(sum(left.pop(gold) for gold in same))
         first = [weight > 0 for weight in weights[:3]]

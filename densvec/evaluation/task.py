@@ -1,4 +1,4 @@
-"""A task: items read from a file, methods that answer them, and measures of the answers.
+"""A task: items read from a file, methods that answer them, and measures of how good the answers are.
 
 What a package call answers and what a baseline answers are scored by the same code, on the same items.
 """
@@ -26,7 +26,7 @@ Method = Callable[[Sequence[Item]], Sequence[Any] | Array]
 
 
 def for_known(keys: Sequence[Any], answer: Callable[[list[int]], Iterable[Any]]) -> list[Any]:
-    """Return answers to the items whose keys are known, by their numbers; None to those whose key is None.
+    """Return one answer for each key: `answer` gets the indices of keys that are not None; the others get None.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Task(Generic[Item]):
 
 
 def _densities(model: Any) -> KeyedDensities:
-    """Return the words of a model, or raise TypeError for what is none."""
+    """Return the words of a model; TypeError if it has none."""
     wv = getattr(model, "wv", model)
     if not isinstance(wv, KeyedDensities):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""What texts mean: how alike sentences are (STS-B), and new words, learnt from what is written about them.
+"""Meanings from text: the similarity of sentences (STS-B), and new words learnt from sentences.
 
 New words come from a definition (nonces), or from a few sentences, and are compared with known words (chimeras).
 """
@@ -27,7 +27,7 @@ _SLOT = "___"
 
 
 class PairOfTexts(NamedTuple):
-    """Two sentences as tokens, and how alike people find them."""
+    """Two sentences as tokens, and people's rating of their similarity."""
 
     first: list[str]
     second: list[str]
@@ -67,7 +67,7 @@ def _baselines(means: Means) -> Mapping[str, Method[PairOfTexts]]:
         return lambda pairs: cosines(*sides(pairs, weights))
 
     def without_first_component(pairs: Sequence[PairOfTexts]) -> Floats:
-        """Arora et al. (2017): what all sentences have in common is taken away."""
+        """Remove the component that all sentences share (Arora et al., 2017)."""
         first, second = sides(pairs, _SIF / (_SIF + share))
         common = np.linalg.svd(np.concatenate([first, second]), full_matrices=False)[2][:1]
         return cosines(first - first @ common.T @ common, second - second @ common.T @ common)
@@ -127,7 +127,7 @@ def read_chimeras(path: PathLike) -> list[Chimera]:
 
 
 def _with_slots(text: str, word: str) -> list[str]:
-    """Return the tokens of a text; the word itself, where it is given away, is a slot too."""
+    """Return the tokens of a text, with a slot wherever the word itself occurs."""
     return [_SLOT if token == word else token for token in text.split()]
 
 
@@ -151,14 +151,14 @@ def _averages(means: Means) -> dict[str, Learner]:
 
 
 def _ranks(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method[Nonce]]:
-    """Return methods that find the rank of a word among all by the cosine with its vector."""
+    """Return methods that rank the word among all words by cosine with the learnt vector."""
 
     def rank(nonce: Nonce, vector: Any) -> float | None:
         row = means.row(nonce.word)
         if row < 0 or vector is None:
             return None
         scores = means.units @ np.asarray(vector, dtype=means.units.dtype)
-        # Of equal words half are better: a vector of nothing finds the word by chance.
+        # Half of the words with an equal score count as better, so a zero vector ranks the word by chance.
         return float((1 + (scores > scores[row]).sum() + (scores >= scores[row]).sum()) / 2)
 
     def by(learner: Learner) -> Method[Nonce]:
@@ -168,7 +168,7 @@ def _ranks(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method
 
 
 def _likenesses(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method[Chimera]]:
-    """Return methods that compare a word's vector with those of its probes."""
+    """Return methods that compare the learnt vector with those of the probes."""
 
     def likeness(trial: Chimera, vector: Any) -> Floats | None:
         rows = means.rows(trial.probes)
@@ -191,7 +191,7 @@ def _within_trials(trials: Sequence[Chimera], answers: Sequence[Any]) -> Mapping
     for trial, scores in zip(trials, answers, strict=True):
         known = ~np.isnan(scores)
         rho = spearman(scores[known], np.array(trial.ratings)[known])(np.ones((1, int(known.sum()))))[0]
-        rhos.append(0.0 if np.isnan(rho) else rho)  # all answers the same: nothing is told
+        rhos.append(0.0 if np.isnan(rho) else rho)  # all answers are equal
     return {"rho": mean(rhos, [len(set(trial.ratings)) > 1 for trial in trials])}
 
 

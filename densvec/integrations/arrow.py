@@ -51,7 +51,7 @@ def to_arrow(wv: KeyedDensities) -> Any:
 
 
 def from_arrow(cls: type[KeyedDensities], table: Any) -> KeyedDensities:
-    """Return the words of a ``pyarrow.Table`` as :meth:`to_arrow` makes it; also of one with words and means alone.
+    """Return the words of a ``pyarrow.Table`` such as :meth:`to_arrow` makes; words and means are enough.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def save_parquet(wv: KeyedDensities, path: PathLike, **options: Any) -> None:
     ['animal', 'dog', 'cat', 'car']
     """
     parquet, table = needs("pyarrow.parquet", "arrow"), to_arrow(wv)
-    with open_for_writing(path) as file:  # which appears when it is whole
+    with open_for_writing(path) as file:  # which replaces the old one when it is complete
         parquet.write_table(table, file, **options)
 
 

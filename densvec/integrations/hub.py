@@ -110,7 +110,7 @@ def configuration(wv: KeyedDensities) -> dict[str, Any]:
 
 
 def model_card(wv: KeyedDensities, name: str, header: Mapping[str, Any]) -> str:
-    """Return a model card: what the hub reads at its top, and what people read below."""
+    """Return a model card: metadata for the hub, then text for people."""
     fields = {
         "library_name": "densvec",
         "tags": ["word-embeddings", "densities", "bayesian-skip-gram"],
@@ -150,7 +150,7 @@ def _check_configuration(path: str) -> None:
         raise DensvecFileError(
             f"{path} does not exist: this folder was not written by save_pretrained"
         ) from None
-    except (ValueError, RecursionError) as error:  # of what is nested deeply
+    except (ValueError, RecursionError) as error:  # RecursionError if it is nested too deeply
         raise DensvecFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(config, dict) or config.get("model_type") != "densvec":
         kind = config.get("model_type") if isinstance(config, dict) else None

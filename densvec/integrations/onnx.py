@@ -1,4 +1,4 @@
-"""Posteriors in any language: encoder and priors as an ONNX graph (``pip install 'densvec[onnx]'``).
+"""Posteriors in any programming language: encoder and priors as an ONNX graph (``pip install 'densvec[onnx]'``).
 
 The graph takes ``centre``, the rows of n words; ``context``, an (n, C) matrix with the rows of their context words,
 −1 where there is none; and ``weight``, of the same shape, how much each of these counts for its place: 1 in a bag of

@@ -31,7 +31,7 @@ __all__ = ["KeyedDensities"]
 
 
 class KeyedDensities(Tables):
-    """Words and their densities: gensim's ``KeyedVectors`` over the means, and what only densities know.
+    """Words and their densities: gensim's ``KeyedVectors`` over the means, with questions that need densities.
 
     Parameters
     ----------

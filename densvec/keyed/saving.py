@@ -1,4 +1,4 @@
-"""KeyedDensities in the model file."""
+"""How KeyedDensities are stored in files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 _ATTRIBUTES = "attributes."
-_SUBWORDS = "subwords."  # which older files have, and nothing reads
+_SUBWORDS = "subwords."  # in older files, and no longer read
 _PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, _SUBWORDS, BESIDE, _ATTRIBUTES)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
@@ -130,7 +130,7 @@ def tensors_of(wv: KeyedDensities) -> dict[str, Array]:
 
 
 def header_of(wv: KeyedDensities) -> dict[str, Any]:
-    """Return all that is not an array, as a JSON document."""
+    """Return everything that is not an array, as a JSON document."""
     return {
         "class": "KeyedDensities",
         "window": wv.window,
@@ -147,7 +147,7 @@ def header_of(wv: KeyedDensities) -> dict[str, Any]:
 def restored(
     cls: type[KeyedDensities], header: Mapping[str, Any], tensors: Mapping[str, Array]
 ) -> KeyedDensities:
-    """Return what `tensors_of` and `header_of`, or those of a model, describe."""
+    """Return the words of a file of KeyedDensities or of a model."""
     words, index = persistence.unpack_vocabulary(tensors)
     if header.get("compact") is not None:
         tensors = compact.restored(tensors, header["compact"])
@@ -159,7 +159,7 @@ def restored(
         encoder = Encoder(
             **_weights(tensors),
             residual=field(parameters, "residual", bool) if "residual" in parameters else False,
-            # Older files do not say how the encoder reads, and have the paper's plain sum.
+            # Older files, which do not say how the encoder reads, have the paper's plain sum.
             reading=Reading(window)
             if header.get("reading") is None
             else Reading.from_header(field(header, "reading", dict)),
@@ -200,7 +200,7 @@ def _weights(tensors: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def _attributes(header: Mapping[str, Any], tensors: Mapping[str, Array], count: int) -> dict[str, Array]:
-    """Return the attributes of the words: counts, other numbers, and what only the header can hold."""
+    """Return the attributes of the words: numbers are tensors, everything else is in the header."""
     listed = header.get("attributes", {})
     listed = listed if isinstance(listed, dict) else {}
     if "count" in listed or _ATTRIBUTES + "count" in tensors:

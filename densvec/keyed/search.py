@@ -48,14 +48,14 @@ Items: TypeAlias = "Item | Sequence[Item | tuple[Item, float]] | None"
 
 
 class Options(TypedDict, total=False):
-    """What every search takes by name."""
+    """The keyword arguments of every search."""
 
     metric: str
     among: Among | None
 
 
 class More(Options, total=False):
-    """What `most_similar` takes, too."""
+    """Further arguments of `most_similar`."""
 
     clip_start: int
     clip_end: int | None
@@ -65,7 +65,7 @@ class More(Options, total=False):
 
 @dataclass(frozen=True)
 class Query:
-    """Items (keys, vectors or densities) and the weight of each, negative for what is not wanted."""
+    """Items (keys, vectors or densities) and their weights, negative for unwanted ones."""
 
     items: list[Any]
     signs: list[float]
@@ -440,7 +440,7 @@ def _mean_of_query(wv: KeyedDensities, query: Query) -> Floats:
 
 
 def _ask_indexer(wv: KeyedDensities, indexer: Any, query: Query, metric: str, topn: int) -> Found:
-    """Return what an index finds."""
+    """Return what an index finds for a query."""
     searched_by = getattr(indexer, "metric", "cosine")
     if searched_by != metric:
         raise ValueError(
@@ -480,7 +480,7 @@ def _searched(wv: KeyedDensities, start: int, stop: int | None, among: Among | N
 
 
 def _rows_at(rows: slice | Indices, places: Any) -> Any:
-    """Return which rows stand at these places of those that are searched."""
+    """Return the rows at these places among those that are searched."""
     return rows.start + places if isinstance(rows, slice) else rows[places]
 
 
@@ -505,7 +505,7 @@ def _density_scores(wv: KeyedDensities, query: Query, metric: str, rows: slice |
 
 
 def _rescored(wv: KeyedDensities, q: Gaussian, sign: float, metric: str, rows: Any) -> tuple[Any, Floats]:
-    """Score candidates again without rounding errors, and put them in order."""
+    """Score candidates again exactly, and sort them."""
     exact = find_metric(metric).exact(q, density_table(wv).densities(rows))
     scores = 0.0 - np.sign(sign) * exact
     order = np.argsort(-scores, kind="stable")

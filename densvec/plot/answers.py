@@ -1,4 +1,4 @@
-"""What questions answer: the senses of a word, its way between two models, words in a tree."""
+"""Pictures of answers: a word's senses, its shift between two models, a taxonomy."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def plot_senses(senses: Senses, ax: Axes | None = None, *, topn: int = 5) -> Axe
 
 
 def _plane(points: Floats, centres: Floats) -> Plane:
-    """Return the plane of the senses' centres, filled up with the main directions of the occurrences."""
-    # Centres that count a thousandfold come first; what they leave open is decided by the occurrences.
+    """Return the plane of the senses' centres; directions that these leave open are the occurrences' main ones."""
+    # A weight of 1000 lets the centres decide first, and the occurrences only what these leave open.
     return Plane.fitted(
         np.concatenate([1000 * (centres - centres.mean(axis=0)), points - points.mean(axis=0)])
     )

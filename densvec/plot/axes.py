@@ -40,7 +40,7 @@ def new_axes(ax: Axes | None) -> Axes:
 
 
 def blank_axes(ax: Axes | None) -> Axes:
-    """Return axes for a map: the same scale both ways, and no ticks, since its numbers mean nothing."""
+    """Return axes for a map: equal scales and no ticks, since the coordinates have no meaning of their own."""
     ax = new_axes(ax)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
@@ -51,12 +51,12 @@ def blank_axes(ax: Axes | None) -> Axes:
 
 
 def open_frame(ax: Axes) -> None:
-    """Draw no frame above and to the right."""
+    """Remove the frame's top and right sides."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def fit_view(ax: Axes) -> None:
-    """Show all that has been drawn, with a margin."""
+    """Fit the limits to everything drawn, with a margin."""
     ax.autoscale_view()
     ax.margins(0.06)
 
@@ -68,7 +68,7 @@ def draw_arrow(ax: Axes, start: Floats, end: Floats, colour: str) -> None:
 
 
 def dark(colour: str) -> Any:
-    """Return a colour as text needs it: dark enough to be read on white."""
+    """Return a darker shade of a colour, for text that is readable on white."""
     from matplotlib.colors import to_rgb
 
     return tuple(0.65 * channel for channel in to_rgb(colour))

@@ -1,4 +1,4 @@
-"""The plane of a picture, densities as ellipses in it, and how large these are drawn."""
+"""Densities as ellipses in a plane."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ class Plane:
         """
         points = np.asarray(means, dtype=np.float64)
         origin = points.mean(axis=0)
-        axes = np.linalg.svd(points - origin, full_matrices=len(points) < 2)[2][
-            :2
-        ]  # the most important first
+        # The most important first.
+        axes = np.linalg.svd(points - origin, full_matrices=len(points) < 2)[2][:2]
         axes = np.pad(axes, ((0, 2 - len(axes)), (0, 0)))  # words of one dimension
-        # Which way an axis points is arbitrary: the first point goes to the lower left, so pictures repeat.
+        # The signs of the axes are arbitrary: the first point goes to the lower left, so that pictures repeat.
         signs = np.where(axes @ (points[0] - origin) > 0, -1.0, 1.0)
         return cls(origin, (axes * signs[:, None]).T)
 
@@ -96,5 +95,5 @@ def are_exaggerated(log_variances: Floats, radii: str) -> bool:
 
 
 def note_radii(ax: Axes, text: str) -> None:
-    """Say in the picture that the radii are not to scale."""
+    """Write in the picture that the radii are not to scale."""
     ax.text(0.01, 0.01, text, transform=ax.transAxes, fontsize=7, color="#666666", va="bottom")

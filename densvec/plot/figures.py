@@ -82,7 +82,7 @@ def plot_generality(
 
 
 def _regression(x: Floats, y: Floats) -> tuple[float, Floats]:
-    """Return Pearson's correlation, and what is left of y when a line through x explains it."""
+    """Return Pearson's correlation, and the residuals of y from the regression line."""
     terms = np.column_stack([np.ones(len(x)), x])
     with np.errstate(invalid="ignore"):
         return float(np.corrcoef(x, y)[0, 1]), y - terms @ np.linalg.lstsq(terms, y, rcond=None)[0]
@@ -116,7 +116,7 @@ def plot_entailment(
         if not len(values):
             raise ValueError(f"there is no pair of known words for {name!r}")
     everything = np.concatenate(list(groups.values()))
-    # The last bin takes what lies beyond: a few huge divergences would squeeze all others into the first.
+    # The last bin holds everything beyond: a few huge divergences would squeeze all others into the first.
     top = float(np.quantile(everything, 0.98)) or 1.0
     bins = np.linspace(min(0.0, float(everything.min())), top, 31)
     ax = new_axes(ax)

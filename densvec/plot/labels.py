@@ -1,4 +1,4 @@
-"""Labels in pictures, put where they do not cover each other, in fonts that have their characters."""
+"""Labels that do not cover each other, in fonts that have their characters."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _offsets(size: Floats, pixels: float) -> Floats:
 
 
 def _cheapest(tried: Floats, frame: Floats, taken: Floats, points: Floats) -> int:
-    """Return which box costs least: by what it covers, how much of it is outside the frame, and how far it is."""
+    """Return the index of the box that covers least, sticks out of the frame least, and is nearest."""
     area = float(np.prod(tried[0, 2:] - tried[0, :2]))
     covered = _overlaps(tried, taken).sum(axis=1) / area
     hidden = (_overlaps(tried, points) > 0).sum(axis=1)
@@ -129,7 +129,7 @@ def _overlaps(boxes: Floats, others: Floats) -> Floats:
 
 
 def families_for(text: str) -> list[str]:
-    """Return the font families to write a text with: matplotlib's own, and one that has what that lacks.
+    """Return the font families for a text: matplotlib's own, and one with the characters that it lacks.
 
     If no installed font has all characters, a warning says what to install, and boxes are drawn.
 
@@ -148,7 +148,7 @@ def families_for(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1024)
 def _families_with(characters: frozenset[str], own: tuple[str, ...]) -> list[str]:
-    """Return the name of a family that has these characters; none if the usual ones do, or if there is none."""
+    """Return the name of a family with these characters; empty if the usual ones have them, or none does."""
     from matplotlib import font_manager
 
     if characters <= _characters_of(font_manager.findfont(font_manager.FontProperties(family=list(own)))):

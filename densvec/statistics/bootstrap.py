@@ -18,7 +18,7 @@ _CELLS_AT_ONCE = 1 << 21  # a block of resamples holds about this many weights
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure and the interval in which it falls when the benchmark's items are drawn again.
+    """A figure and its confidence interval.
 
     The interval (percentile bootstrap) says how far the figure depends on which items the benchmark happens
     to contain. It does not include the noise between training seeds: train several for that.
@@ -51,7 +51,7 @@ class Estimate:
         return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
     def minus(self, other: Estimate) -> Estimate:
-        """Difference of two estimates over the same items, paired: both saw the same resamples.
+        """Paired difference of two estimates over the same items and resamples.
 
         Its interval is much narrower than the two intervals suggest, since items tend to be easy or hard for both.
         """
@@ -85,7 +85,7 @@ def from_draws(value: float, draws: Floats, level: float, items: int) -> Estimat
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:
-    """Paired difference, or one without interval where the two were made on different items."""
+    """Paired difference; without an interval if the two were made on different items."""
     try:
         return first.minus(second)
     except ValueError:
@@ -94,7 +94,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How to make intervals: number of resamples (0: none), level, and seed."""
+    """Settings of the bootstrap: number of resamples (0: none), level, and seed."""
 
     resamples: int = 1000
     level: float = 0.95
@@ -107,7 +107,7 @@ class Bootstrap:
             raise ValueError(f"level={self.level} must be between 0 and 1, such as .95")
 
     def weights(self, size: int, salt: int = 0) -> Iterator[npt.NDArray[np.float32]]:
-        """Blocks (resamples, size) of how often each item is in each resample."""
+        """Yield blocks (resamples, size) of how often each item is in each resample."""
         rng = np.random.default_rng([self.seed, size, salt])
         block = max(1, _CELLS_AT_ONCE // max(1, size))
         for start in range(0, self.resamples, block):

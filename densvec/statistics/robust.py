@@ -1,4 +1,4 @@
-"""How unusual values are, given what they may depend on."""
+"""How unusual values are, given features that they may depend on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PER_TERM = 20
 
 
 def unusual(features: Sequence[Floats], values: Floats) -> Floats:
-    """Return by how many standard deviations values exceed what is usual for their features.
+    """Return by how many standard deviations values exceed the value that is usual for their features.
 
     The usual value, and the usual spread about it, are polynomials of the second degree in the features (of lower
     degree if there are few observations), fitted by Huber's robust regression, so that a few unusual values hardly
@@ -61,7 +61,7 @@ def _terms(features: Sequence[Floats]) -> Floats:
 
 
 def _residuals(terms: Floats, values: Floats) -> Floats:
-    """Return by how much values exceed those of a robust regression."""
+    """Return the residuals of a robust regression."""
     weights = np.ones(len(values))
     for _ in range(_ROUNDS):
         roots = np.sqrt(weights)

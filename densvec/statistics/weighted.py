@@ -1,4 +1,4 @@
-"""Statistics of weighted items: functions of weights, so that a bootstrap can draw the items again.
+"""Statistics as functions of the items' weights, so that a bootstrap can resample the items.
 
 Each function takes values of items and returns a `Statistic`. That takes weights, an array with a row for each resample
 and a column for each item, and returns a number for each row; with weights of 1 it is the plain statistic.
@@ -151,7 +151,7 @@ def average_precision(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Statistic:
 
 
 class _Cuts:
-    """Numbers of items, and of true ones, above each threshold; sorted once for all resamples."""
+    """Counts all items and true items above each threshold; sorts them once for all resamples."""
 
     def __init__(self, scores: npt.ArrayLike, truth: npt.ArrayLike) -> None:
         values = np.asarray(scores, dtype=np.float64)
@@ -187,7 +187,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 
 
 def _weighted_ranks(values: Floats) -> Statistic:
-    """Return the ranks of values when item i stands weights[i] times, at the original places."""
+    """Return the ranks of values, in their original order, when item i occurs weights[i] times."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(values) else np.zeros(0, int)
