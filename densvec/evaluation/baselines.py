@@ -88,16 +88,12 @@ def cosines(first: Floats, second: Floats) -> Floats:
 
 
 def _counts(wv: KeyedDensities, like: KeyedDensities | None) -> Floats:
-    own, theirs = (_known_counts(source) for source in (wv, like))
-    if own is None and like is not None and theirs is not None:
-        rows = like.key_to_index
-        return np.array([theirs[rows[key]] if key in rows else 1.0 for key in wv.index_to_key])
-    return np.ones(len(wv)) if own is None else own
-
-
-def _known_counts(wv: KeyedDensities | None) -> Floats | None:
-    """Return the counts of the words; None if they only number the rows, as in files without counts."""
-    if wv is None or "count" not in wv.expandos:
-        return None
-    counts = np.asarray(wv.expandos["count"], dtype=np.float64)
-    return None if np.array_equal(counts, np.arange(len(counts), 0, -1)) else counts
+    """Return the counts of the words, those of `like` if `wv` has none; 1 for all if nobody knows."""
+    for source in (wv, like):
+        counts = None if source is None else source.expandos.get("count")
+        # The counts of files without any only number the rows.
+        if source is None or counts is None or np.array_equal(counts, np.arange(len(counts), 0, -1)):
+            continue
+        rows = (source.key_to_index.get(key, -1) for key in wv.index_to_key)
+        return np.array([counts[row] if row >= 0 else 1 for row in rows], dtype=np.float64)
+    return np.ones(len(wv))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -81,9 +81,6 @@ class Results(Sequence[Figure]):
 
     def __len__(self) -> int:
         return len(self._figures)
-
-    def __iter__(self) -> Iterator[Figure]:
-        return iter(self._figures)
 
     def __add__(self, other: Results) -> Results:
         return Results([*self, *other])

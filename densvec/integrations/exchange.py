@@ -76,7 +76,7 @@ def load_word2vec_format(
     """
     options = Options(binary, encoding, unicode_errors, limit, datatype, no_header)
     words, means = word2vec.read(fname, options)
-    counts = None
+    attributes = None
     if fvocab is not None:
         known = word2vec.read_counts(fvocab, options.encoding, options.errors)
         missing = [word for word in words if word not in known]
@@ -84,11 +84,10 @@ def load_word2vec_format(
             logger.warning(
                 "%s has no counts for %d words, such as %r: taken as 0", fvocab, len(missing), missing[0]
             )
-        counts = np.array([known.get(word, 0) for word in words], dtype=np.int64)
+        attributes = {"count": np.array([known.get(word, 0) for word in words], dtype=np.int64)}
     log_variances = None
     if variances is not None:
         log_variances = _read_log_variances(variances, words, means.shape[1], options)
-    attributes = None if counts is None else {"count": counts}
     return cls.from_arrays(words, means, log_variances=log_variances, attributes=attributes)
 
 
@@ -281,7 +280,7 @@ def save_projector(wv: KeyedDensities, directory: PathLike) -> tuple[str, str]:
     vectors, metadata = folder / "vectors.tsv", folder / "metadata.tsv"
     with open_for_writing(vectors) as file:
         np.savetxt(file, wv.vectors, fmt="%s", delimiter="\t")
-    columns: dict[str, Any] = {"word": [_one_line(key) for key in wv.index_to_key]}
+    columns: dict[str, Any] = {"word": [" ".join(str(key).split()) for key in wv.index_to_key]}
     if "count" in wv.expandos:
         columns["frequency"] = wv.expandos["count"]
     if wv.log_variances is not None:
@@ -344,10 +343,6 @@ def to_spacy(wv: KeyedDensities, nlp: Any, *, component: bool = True, lowercase:
     from densvec.spacy import to_spacy
 
     return to_spacy(wv, nlp, component=component, lowercase=lowercase)
-
-
-def _one_line(key: Any) -> str:
-    return " ".join(str(key).split())
 
 
 def _read_log_variances(path: PathLike, words: Sequence[str], dimension: int, options: Options) -> Floats:

@@ -74,19 +74,18 @@ def evaluate_word_pairs(
         if not line or line.startswith("#"):
             continue
         try:
-            first, second, judgement = _pair(line, delimiter, case_insensitive)
+            first, second, rating = (
+                part.upper() if case_insensitive else part for part in line.split(delimiter)
+            )
+            judgement = float(rating)
         except ValueError:
             logger.info("skipped line %d of %s: %r", number, pairs, line)
             continue
-        if first in rows and second in rows:
-            predicted.append(float(wv.similarity(rows[first], rows[second])))
-        elif dummy4unknown:
-            unknown += 1
-            predicted.append(0.0)
-        else:
-            unknown += 1
-            continue
-        judged.append(judgement)
+        known = first in rows and second in rows
+        unknown += not known
+        if known or dummy4unknown:
+            predicted.append(float(wv.similarity(rows[first], rows[second])) if known else 0.0)
+            judged.append(judgement)
     if not judged:
         raise ValueError(f"{os.fspath(pairs)} has no pair of known words separated by {delimiter!r}")
     pearson, spearman = stats.pearsonr(judged, predicted), stats.spearmanr(judged, predicted)
@@ -156,11 +155,9 @@ def evaluate_word_analogies(
             sections[-1]["correct" if guess == words[3] else "incorrect"].append(words)
         elif dummy4unknown:
             sections[-1]["incorrect"].append(words)
-    total = {
-        "section": "Total accuracy",
-        "correct": [words for section in sections for words in section["correct"]],
-        "incorrect": [words for section in sections for words in section["incorrect"]],
-    }
+    total: Section = {"section": "Total accuracy"}
+    for kind in ("correct", "incorrect"):
+        total[kind] = [words for section in sections for words in section[kind]]
     for section in sections:
         _log_evaluate_word_analogies(section)
     return _log_evaluate_word_analogies(total), [*sections, total]
@@ -212,11 +209,6 @@ def _complete(
         if guess in rows and guess not in words:
             return str(guess)
     return None
-
-
-def _pair(line: str, delimiter: str, upper_case: bool) -> tuple[str, str, float]:
-    first, second, judgement = ((part.upper() if upper_case else part) for part in line.split(delimiter))
-    return first, second, float(judgement)
 
 
 def _lines(path: PathLike, encoding: str) -> Iterator[str]:

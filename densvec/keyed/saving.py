@@ -104,7 +104,9 @@ def load(
     >>> type(wv).load(path, mmap="r")
     KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
     """
-    tensors, header = persistence.read(fname, mmap=mmap, only=_is_ours, max_bytes=max_bytes)
+    tensors, header = persistence.read(
+        fname, mmap=mmap, only=lambda name: name.startswith(_PARTS), max_bytes=max_bytes
+    )
     with persistence.faults_of(fname):
         return restored(cls, header, tensors)
 
@@ -219,7 +221,3 @@ def _attributes(header: Mapping[str, Any], tensors: Mapping[str, Array], count: 
         found[name] = np.empty(count, dtype=object)
         found[name][:] = values
     return found
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith(_PARTS)

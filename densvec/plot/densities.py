@@ -112,15 +112,14 @@ def plot_contexts(
     named = _named_contexts(contexts)
     if not named:
         raise ValueError("no contexts to draw: give at least one")
-    candidates = None if landmarks is None else list(landmarks)
+    pairs = [(word, *context) for context in named.values()]
     nearest: list[list[str]] = [[] for _ in named]
-    for keys, (tokens, position) in zip(nearest, named.values(), strict=True):
-        if neighbours:
-            ranking = wv.substitutes(word, tokens, candidates, neighbours, position=position)
-            keys += [key for key, _ in ranking]
+    if neighbours:
+        rankings = wv.substitutes_batch(pairs, landmarks, neighbours)
+        nearest = [[key for key, _ in ranking] for ranking in rankings]
     marks = list(dict.fromkeys(itertools.chain.from_iterable(nearest)))
     prior = wv.density(word)
-    posteriors = wv.infer_posteriors([(word, *context) for context in named.values()])
+    posteriors = wv.infer_posteriors(pairs)
     # The landmarks are the map on which the posteriors move.
     travellers = [] if len(marks) > 2 else list(posteriors.mean)
     plane = Plane.fitted(np.array([prior.mean, *travellers, *(wv.density(marks).mean if marks else [])]))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from densvec.types import Floats, Indices
+from densvec.types import Floats
 
 Statistic = Callable[[Floats], Floats]
 
@@ -117,16 +117,12 @@ def best_f1(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Statistic:
     >>> best_f1([0.9, 0.8, 0.1], [True, False, True])(np.ones((1, 3)))
     array([0.8])
     """
-    cut = _Cuts(scores, truth)
 
-    def statistic(weights: Floats) -> Floats:
-        retrieved, found = cut(weights)
-        if not retrieved.shape[1]:
-            return np.full(len(weights), np.nan)
+    def measure(retrieved: Floats, found: Floats) -> Floats:
         result: Floats = _ratio(2 * found, retrieved + found[:, -1:]).max(axis=1)
         return np.where(found[:, -1] > 0, result, np.nan)
 
-    return statistic
+    return _by_thresholds(scores, truth, measure)
 
 
 def average_precision(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Statistic:
@@ -137,34 +133,31 @@ def average_precision(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Statistic:
     >>> average_precision([0.9, 0.8, 0.1], [True, False, True])(np.ones((1, 3))).round(3)
     array([0.833])
     """
-    cut = _Cuts(scores, truth)
 
-    def statistic(weights: Floats) -> Floats:
-        retrieved, found = cut(weights)
-        if not retrieved.shape[1]:
-            return np.full(len(weights), np.nan)
+    def measure(retrieved: Floats, found: Floats) -> Floats:
         gained = np.diff(found, axis=1, prepend=0.0)
         precision = np.divide(found, retrieved, out=np.zeros_like(found), where=retrieved > 0)
         return _ratio(np.einsum("ij,ij->i", gained, precision, dtype=np.float64), found[:, -1])
 
+    return _by_thresholds(scores, truth, measure)
+
+
+def _by_thresholds(
+    scores: npt.ArrayLike, truth: npt.ArrayLike, measure: Callable[[Floats, Floats], Floats]
+) -> Statistic:
+    """Return a measure of the numbers of items, and of true items, at or above each threshold."""
+    values = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-values, kind="stable")  # once for all resamples
+    falling, positive = values[order], np.asarray(truth, dtype=np.float32)[order]
+    ends = np.flatnonzero(np.r_[falling[1:] != falling[:-1], [True] * bool(len(falling))])
+
+    def statistic(weights: Floats) -> Floats:
+        if not len(ends):
+            return np.full(len(weights), np.nan)
+        ordered = weights[:, order]  # whose sums are exact in float32 below 2**24 items
+        return measure(np.cumsum(ordered, axis=1)[:, ends], np.cumsum(ordered * positive, axis=1)[:, ends])
+
     return statistic
-
-
-class _Cuts:
-    """Counts all items and true items above each threshold; sorts them once for all resamples."""
-
-    def __init__(self, scores: npt.ArrayLike, truth: npt.ArrayLike) -> None:
-        values = np.asarray(scores, dtype=np.float64)
-        self.order = np.argsort(-values, kind="stable")
-        falling = values[self.order]
-        self.ends: Indices = np.flatnonzero(np.r_[falling[1:] != falling[:-1], [True] * bool(len(falling))])
-        self.positive = np.asarray(truth, dtype=np.float32)[self.order]
-
-    def __call__(self, weights: Floats) -> tuple[Floats, Floats]:
-        sorted_weights = weights[:, self.order]
-        retrieved = np.cumsum(sorted_weights, axis=1)[:, self.ends]  # exact in float32 below 2**24 items
-        found = np.cumsum(sorted_weights * self.positive, axis=1)[:, self.ends]
-        return retrieved, found
 
 
 def _correlation(weights: Floats, x: Floats, y: Floats) -> Floats:
