@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from densvec.questions.beside import Beside
+    from densvec.questions.kinds import Kinds
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +108,7 @@ class Tables(Lifecycle):
     context_vectors: Floats | None
     window: int
     beside: Beside | None
+    kinds: Kinds | None
     card: str | None
     text_reading: TextReading | None
     _vectors: Rows
@@ -137,6 +139,7 @@ class Tables(Lifecycle):
         self.window = check_whole("window", window, 1, MAX_WINDOW)
         self.context_vectors = None
         self.beside = None
+        self.kinds = None
         self.card = None
         self.text_reading = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)
@@ -484,3 +487,5 @@ def take_rows(wv: Tables, rows: Integers) -> None:
         wv.context_vectors = wv.context_vectors[rows]
     if wv.beside is not None:
         wv.beside = wv.beside.with_rows(rows)
+    if wv.kinds is not None:
+        wv.kinds = wv.kinds.with_rows(rows)

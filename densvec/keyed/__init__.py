@@ -60,6 +60,8 @@ class KeyedDensities(Tables):
         What a skip-gram has besides its vectors: what stands for a word when it is the context of another.
     beside : Beside or None
         Which frequent words stand directly before and after each word; see `densvec.questions.beside`.
+    kinds : Kinds or None
+        Which words the text says are kinds of which; see `densvec.questions.kinds`.
     window : int
     card : str or None
         What people should know about it, in Markdown: text, date, figures, licence. Saved and loaded with the rest.

@@ -318,6 +318,7 @@ def vectors_for_all(
         window=wv.window,
     )
     made.beside = None if wv.beside is None else wv.beside.with_rows(rows)
+    made.kinds = None if wv.kinds is None else wv.kinds.with_rows(rows)
     return made
 
 

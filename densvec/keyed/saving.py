@@ -11,6 +11,7 @@ from densvec.encoder import Encoder
 from densvec.files import compact, persistence
 from densvec.files.schema import field, leave_out, tensor
 from densvec.questions.beside import BESIDE, Beside
+from densvec.questions.kinds import KINDS, Kinds
 from densvec.reading import Reading
 from densvec.tables import ENCODER, tables_of
 from densvec.text.text_reading import TextReading
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
 
 _ATTRIBUTES = "attributes."
 _SUBWORDS = "subwords."  # in older files, and no longer read
-_PARTS = ("vocabulary.", "means", "log_variances", "context_vectors", ENCODER, _SUBWORDS, BESIDE, _ATTRIBUTES)
+_PARTS = (
+    "vocabulary.",
+    "means",
+    "log_variances",
+    "context_vectors",
+    ENCODER,
+    _SUBWORDS,
+    BESIDE,
+    KINDS,
+    _ATTRIBUTES,
+)
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
 
 
@@ -45,7 +56,7 @@ def save(
         Accepted as in gensim, without effect: there is one file, and no pickle in it.
     ignore : iterable of str, optional
         What to leave out: ``"encoder"`` (which halves the file, but then nothing can be inferred from contexts),
-        ``"log_variances"``, ``"beside"``, or attributes such as ``"count"``. Unknown names are ignored.
+        ``"log_variances"``, ``"beside"``, ``"kinds"``, or attributes such as ``"count"``. Unknown names are ignored.
     dtype : {"float32", "float16", "int8"}, optional
         How tables are stored: as they are by default, or in half (``"float16"``) or a quarter (``"int8"``,
         each row with its own scale) of the space. They are loaded as float32 again.
@@ -123,6 +134,8 @@ def tensors_of(wv: KeyedDensities) -> dict[str, Array]:
     tensors: dict[str, Array] = {**persistence.pack_words(wv.index_to_key), **tables_of(wv)}
     if wv.beside is not None:
         tensors |= wv.beside.arrays()
+    if wv.kinds is not None:
+        tensors |= wv.kinds.arrays()
     for name, values in wv.expandos.items():
         if name == "count":
             tensors["vocabulary.counts"] = values
@@ -181,6 +194,7 @@ def restored(
         **optional,
     )
     wv.beside = Beside.restored(tensors, len(wv))
+    wv.kinds = Kinds.restored(tensors, len(wv))
     wv._provenance = header.get("provenance")
     wv.card = None if header.get("card") is None else field(header, "card", str)
     wv.text_reading = TextReading.from_header(header.get("text"))

@@ -309,7 +309,7 @@ class VocabularyBuilding(ModelState):
         theirs = other_model.wv
         vocabulary = Vocabulary(list(theirs.index_to_key), theirs.expandos["count"].copy())
         self._set_vocabulary(vocabulary, update=False)
-        self.wv.beside = theirs.beside
+        self.wv.beside, self.wv.kinds = theirs.beside, theirs.kinds
         self._raw = other_model._raw.copy()
         self.corpus_count = other_model.corpus_count
         self.corpus_total_words = other_model.corpus_total_words

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from densvec._corpus import Block
 from densvec.distances.table import row_blocks
 from densvec.files.packing import pack_words, unpack_words
 from densvec.files.schema import tensor
+from densvec.questions.kinds import Kinds
+from densvec.tables import forget_derived
 from densvec.text._words import WordIndex
 from densvec.text.beside import BesideCounter, each_block
+from densvec.text.patterns import PatternCounter
 from densvec.text.pieces import neighbours
 from densvec.types import CorpusFile, Floats, Integers
 
@@ -141,6 +145,19 @@ class Beside:
         fit: Floats = directions @ self.codes.T.astype(np.float32)
         return fit
 
+    def likeness(self, row: int) -> Floats:
+        """Return the cosine of what stands beside a word with what stands beside every word; 0 if they differ.
+
+        Words of which nothing is known are as likely as any other: 1.
+        """
+        weighted = (self.axes * np.sqrt(self.shares)).swapaxes(0, 1).reshape(self.codes.shape[1], -1)
+        values = self.codes.astype(np.float32)
+        products = values @ (weighted @ (weighted.T @ values[row]))
+        squares = np.einsum("ij,ij->i", values @ (weighted @ weighted.T), values)
+        lengths = np.sqrt(np.maximum(squares * squares[row], 0))
+        cosines: Floats = np.divide(products, lengths, out=np.ones_like(products), where=lengths > 0)
+        return np.maximum(cosines, 0)
+
     def with_columns(self, count: int) -> Beside:
         """Return the table with fewer numbers of a word, which approximate its ratios less well.
 
@@ -191,8 +208,9 @@ def count_beside(
 ) -> None:
     """Count which frequent words stand directly before and after each word of a corpus, into `beside`.
 
+    In the same pass, what an English text says is a kind of what goes into `kinds`, which :meth:`hypernyms` asks.
     Models do this when their vocabulary is built. Called again with another text, it adds what that says: the numbers
-    of a word are then means over its occurrences.
+    of a word in `beside` are then means over its occurrences.
 
     Parameters
     ----------
@@ -216,15 +234,21 @@ def count_beside(
     counted = np.flatnonzero(counts >= _LEAST)
     known = None if wv.beside is None else [wv.get_index(word, -1) for word in wv.beside.words]
     frequent = np.array(known) if known else np.argsort(-counts, kind="stable")[:_MOST]
-    if not len(counted) or (known and min(known) < 0):
-        return
-    counter = BesideCounter(len(wv), counted, frequent)
+    counter, patterns = BesideCounter(len(wv), counted, frequent), PatternCounter(wv.index_to_key, counts)
     share = (
         (lambda pieces: pieces)
         if group is None
         else lambda pieces: neighbours(pieces, group.size)[group.rank]
     )
-    each_block(counter.add, WordIndex(wv.key_to_index), sentences, corpus_file, workers=workers, share=share)
+
+    def act(block: Block) -> None:
+        counter.add(block)
+        patterns.add(block)
+
+    each_block(act, WordIndex(wv.key_to_index), sentences, corpus_file, workers=workers, share=share)
+    _add_kinds(wv, patterns, group)
+    if not len(counted) or (known and min(known) < 0):
+        return
     for array in () if group is None else (counter.counts, counter.totals):
         _add_up(group, array)
     shares = np.maximum(counter.totals[frequent], 1) / max(int(counter.totals.sum()), 1)
@@ -239,6 +263,17 @@ def count_beside(
     table.codes[counted] = before.codes
     wv.beside = table
     logger.info("counted which of %i frequent words stand beside %i words", len(frequent), len(counted))
+
+
+def _add_kinds(wv: KeyedDensities, patterns: PatternCounter, group: Any) -> None:
+    """Add what has been counted, by all ranks, to the table."""
+    pairs = np.array(patterns.pairs(), dtype=np.int64)
+    if group is not None:
+        parts = [np.frombuffer(part, np.int64).reshape(3, -1) for part in group.gather_bytes(pairs.tobytes())]
+        pairs = np.concatenate(parts, axis=1)
+    found = Kinds.of(*pairs)
+    wv.kinds = found if wv.kinds is None else wv.kinds.added(found)
+    forget_derived(wv)
 
 
 def _add_up(group: Any, array: npt.NDArray[Any]) -> None:

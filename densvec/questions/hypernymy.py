@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,14 @@ import numpy as np
 from densvec.distances.ranking import best
 from densvec.distances.table import row_blocks
 from densvec.distances.vectors import unit_rows
+from densvec.gaussian import Gaussian
+from densvec.questions.kinds import (
+    kinds_of,
+    probabilities_of,
+    probabilities_of_all,
+    said_in,
+    singular_rows,
+)
 from densvec.questions.lookup import (
     KEY_TYPES,
     check_paired,
@@ -18,24 +26,25 @@ from densvec.questions.lookup import (
     densities_of,
     known_log_variances,
     one_density,
+    row_or_rows,
     rows_among,
     rows_of,
 )
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
 from densvec.tables import derived
 from densvec.text.spelling import is_inflection
-from densvec.types import Floats, Found
+from densvec.types import Floats, Found, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 __all__ = ["HypernymyScale", "hypernyms", "hypernymy", "hyponyms", "scale_of", "taxonomy"]
 
-_COMMON = 1e-4
-"""The share of a text from which on a word is common: none is more likely to be a hypernym for being more frequent."""
+_SAID = 0.25
+"""The power of the probability that a text says so, which is otherwise much smaller than the parts of the score."""
 
-_USUAL_HYPERNYM, _USUAL_HYPONYM = 0.2, 0.1
-"""How much it counts in a search that a word is usual; less for hyponyms, which may be rare."""
+_SHORTLIST = 1000
+"""So many words, the best by their densities, are looked up in what the text says when kinds of a word are sought."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +62,14 @@ class HypernymyScale:
         Standard deviation of it.
     generality_spread : float
         Standard deviation of the difference of two words' generality, per dimension.
+    said : float
+        What the text makes of the score of a pair by chance; 1 if it is not known what the text says.
     """
 
     cosine: float
     cosine_spread: float
     generality_spread: float
+    said: float = 1.0
 
     @classmethod
     def of(cls, means: Floats, log_variances: Floats, counts: Any = None) -> HypernymyScale:
@@ -66,7 +78,7 @@ class HypernymyScale:
         Examples
         --------
         >>> HypernymyScale.of(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0], [2.0]]))
-        HypernymyScale(cosine=0.0, cosine_spread=0.0, generality_spread=2.0)
+        HypernymyScale(cosine=0.0, cosine_spread=0.0, generality_spread=2.0, said=1.0)
         """
         share = np.ones(len(means)) if counts is None else np.asarray(counts, dtype=np.float64)
         if not share.sum() > 0:
@@ -94,7 +106,7 @@ class HypernymyScale:
     @property
     def chance(self) -> float:
         """The score of an average pair of words, neither more general than the other."""
-        return 0.25 * (1.0 + self.cosine) / 2.0
+        return 0.25 * (1.0 + self.cosine) / 2.0 * self.said
 
     def relatedness(self, cosine: Any) -> Floats:
         """Return the share of pairs of words that are less near than those of the given cosines."""
@@ -120,32 +132,20 @@ def share_below(difference: Floats, spread: float) -> Floats:
     return share
 
 
-def usualness(counts: Any) -> Floats:
-    """Return how usual words are, from 0 to 1: by their frequency, up to that from which on a word is common.
-
-    Examples
-    --------
-    >>> usualness([50_000, 49_000, 2, 1]).round(2)
-    array([1. , 1. , 0.2, 0.1])
-    """
-    occurrences = np.asarray(counts, dtype=np.float64)
-    common = max(_COMMON * float(occurrences.sum()), 1.0)
-    share: Floats = np.clip(occurrences, 1.0, common) / common
-    return share
-
-
 def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any:
     """Return how far `a` is a kind of `b`, between 0 and 1.
 
-    The score is the product of three numbers: the nearness (1 + cosine)/2 of the two words; the share of
-    all pairs of words that are less near; and the share of all pairs that differ less in generality in
-    this direction. The scale of both shares is the model's own (:attr:`hypernymy_scale`). The score ranks
+    The score is a product: the nearness (1 + cosine)/2 of the two words; the share of all pairs of words that are less
+    near; the share of all pairs that differ less in generality in this direction; and, if the model has counted what
+    its text says ("animals such as dogs"; `kinds`), the fourth root of the probability that it says that a word
+    like `a` is a kind of `b`. The scale of both shares is the model's own (:attr:`hypernymy_scale`). The score ranks
     pairs. It is not a probability: how many pairs really stand in this relation depends on how they were chosen.
 
     Parameters
     ----------
     a, b : str, int, Gaussian or list of keys
-        The specific and the general one; two lists are compared pair by pair.
+        The specific and the general one; two lists are compared pair by pair. What the text says is only known of
+        keys `b`, not of densities.
 
     Returns
     -------
@@ -162,15 +162,28 @@ def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any:
     """
     specific, general = densities_of(wv, a), densities_of(wv, b)
     check_paired(specific, general)
-    cosine = np.einsum("...i,...i->...", unit_rows(specific.mean), unit_rows(general.mean))
+    units = unit_rows(specific.mean)
+    cosine = np.einsum("...i,...i->...", units, unit_rows(general.mean))
     difference = (general.log_determinant - specific.log_determinant) / wv.vector_size
     score = wv.hypernymy_scale.score(cosine, difference)
+    said = said_in(wv)
+    if said is not None and not (
+        isinstance(b, Gaussian) or (isinstance(b, np.ndarray) and b.dtype.kind == "f")
+    ):
+        rows = np.broadcast_to(row_or_rows(wv, b), score.shape)
+        pairs = np.broadcast_to(units, (*score.shape, wv.vector_size)).reshape(-1, wv.vector_size)
+        score = score * probabilities_of(wv, said, pairs, rows.ravel()).reshape(score.shape) ** _SAID
     return score if score.ndim else float(score)
 
 
-@derived
 def scale_of(wv: KeyedDensities) -> HypernymyScale:
     """How much the words of this model differ in nearness and generality."""
+    said = said_in(wv)
+    return replace(_scale(wv), said=1.0 if said is None else float(said.shares @ said.shares) ** _SAID)
+
+
+@derived
+def _scale(wv: KeyedDensities) -> HypernymyScale:
     return HypernymyScale.of(wv.vectors, known_log_variances(wv), wv.expandos.get("count"))
 
 
@@ -185,9 +198,9 @@ def hypernyms(
 ) -> Found:
     """Return what a word is most likely a kind of, best first.
 
-    Words are ranked by their :meth:`hypernymy`, times their nearness, times the fifth root of how usual they are:
-    their frequency, where all words that make up a ten-thousandth of the text or more count the same. Most words
-    of a language are rare, and few of these name a kind of things.
+    Words are ranked by their :meth:`hypernymy`. Where nobody has counted what the text says, that is hardly enough, and
+    they are ranked by its product with their cosine, with the cosine of what stands right beside both (`beside`), which
+    makes them the same part of speech, and with the fourth root of their frequency.
 
     Parameters
     ----------
@@ -206,8 +219,7 @@ def hypernyms(
     Returns
     -------
     list of (str, float)
-        Words and their :meth:`hypernymy`. This is not all that they are ranked by, so these numbers need not fall
-        from each word to the next.
+        Words and their :meth:`hypernymy`.
 
     Examples
     --------
@@ -228,7 +240,9 @@ def hyponyms(
 ) -> Found:
     """Return what is most likely a kind of a word, best first; the arguments are those of :meth:`hypernyms`.
 
-    How usual a word is counts less here, by its tenth root: a kind of something may be rare.
+    Words are ranked by their :meth:`hypernymy` and the fourth root of their frequency, so these numbers need not fall
+    from each word to the next. What the text says is looked up for the thousand words that are best by their densities,
+    and for those of which it says that they are kinds of this one; their plurals are left out like forms of the word.
 
     Examples
     --------
@@ -269,6 +283,11 @@ def taxonomy(wv: KeyedDensities, words: Iterable[Any]) -> Taxonomy:
     units = unit_rows(densities.mean)
     generality = densities.log_determinant / wv.vector_size
     scores = wv.hypernymy_scale.score(units @ units.T, generality[None, :] - generality[:, None])
+    said = said_in(wv)
+    if said is not None:
+        pairs = np.repeat(units, len(keys), axis=0)
+        rows = np.tile(rows_of(wv, keys), len(keys))
+        scores *= probabilities_of(wv, said, pairs, rows).reshape(scores.shape) ** _SAID
     return build_taxonomy(keys, scores, generality, wv.hypernymy_scale.chance)
 
 
@@ -287,16 +306,32 @@ def _by_hypernymy(
         rows = np.arange(len(wv) if restrict_vocab is None else min(restrict_vocab, len(wv)))
     else:
         rows = rows_among(wv, candidates)
+    unit = unit_rows(density.mean)
     generality = known_log_variances(wv)[rows].mean(axis=1, dtype=np.float64)
     own = float(density.log_determinant) / wv.vector_size
-    difference = sign * (generality - own)
-    cosines = cosines_with(wv, unit_rows(density.mean), rows)
-    scores = wv.hypernymy_scale.score(cosines, difference)
-    ranks = scores * (1.0 + cosines)
-    if "count" in wv.expandos:
-        weight = _USUAL_HYPERNYM if sign > 0 else _USUAL_HYPONYM
-        ranks = ranks * usualness(wv.expandos["count"])[rows] ** weight
-    name = wv.index_to_key[wv.get_index(word)] if isinstance(word, KEY_TYPES) else None
+    cosines = cosines_with(wv, unit, rows)
+    scores = wv.hypernymy_scale.score(cosines, sign * (generality - own))
+    said = said_in(wv)
+    row = wv.get_index(word) if isinstance(word, KEY_TYPES) else -1
+    if said is not None and sign > 0:
+        asked = rows if candidates is None else singular_rows(wv, rows)
+        scores *= probabilities_of_all(wv, said, unit)[asked] ** _SAID
+        ranks = scores
+    elif said is not None and row >= 0:
+        listed = np.isin(rows, kinds_of(said, singular_rows(wv, [row])[0]))
+        listed[best(scores, len(rows) if topn is None else min(len(rows), max(_SHORTLIST, 2 * topn)))] = True
+        rows, scores = rows[listed], scores[listed]
+        if candidates is None and exclude_inflections:
+            singular = singular_rows(wv, rows) == rows
+            rows, scores = rows[singular], scores[singular]
+        units = unit_rows(wv.vectors[rows])
+        scores *= probabilities_of(wv, said, units, np.full(len(rows), row)) ** _SAID
+        ranks = scores * _usual(wv, rows)
+    else:
+        ranks = scores * np.maximum(cosines, 0) * _usual(wv, rows)
+        if wv.beside is not None and row >= 0:
+            ranks *= wv.beside.likeness(row)[rows]
+    name = wv.index_to_key[row] if row >= 0 else None
     found: Found = []
     wanted = len(rows) if topn is None else topn
     for i in best(ranks, min(len(rows), 4 * wanted + 10) if topn is not None else len(rows)):
@@ -305,3 +340,10 @@ def _by_hypernymy(
         if key != name and not other_form:
             found.append((key, float(scores[i])))
     return found[:wanted]
+
+
+def _usual(wv: KeyedDensities, rows: Integers) -> Floats:
+    """Return the fourth root of how often words occur, as it is that of the probability that they are a word's kind."""
+    counts = wv.expandos.get("count", np.ones(len(wv)))
+    usual: Floats = np.maximum(counts[rows], 1.0) ** _SAID
+    return usual

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["UnknownKeyError", "is_inflection", "spellings", "stems"]
+__all__ = ["UnknownKeyError", "is_inflection", "singulars", "spellings", "stems"]
 
 _ENDINGS = ("'s", "'", "s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly")
 _CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
@@ -125,3 +125,23 @@ def stems(word: str) -> set[str]:
         if stem[-1] == "i":
             found.add(stem[:-1] + "y")  # tried, happier, happily
     return found
+
+
+def singulars(word: str) -> list[str]:
+    """Return what an English word may be the plural of, likelier ones first.
+
+    Examples
+    --------
+    >>> singulars("berries"), singulars("foxes"), singulars("women"), singulars("grass")
+    (['berry', 'berrie'], ['foxe', 'fox'], ['woman'], [])
+    """
+    if word.endswith("men"):
+        return [word[:-3] + "man"]
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return []
+    shorter = {"ies": word[:-3] + "y", "ves": word[:-3] + "f"}.get(word[-3:])
+    return [
+        *([shorter] if shorter else []),
+        word[:-1],
+        *([word[:-2]] if word.endswith("es") and not shorter else []),
+    ]
