@@ -76,9 +76,6 @@ class BayesianSkipGram(DensityModel):
     negative : int
         Negatives drawn for each centre word, or for each context word when ``pairing="paired"``. 20 where
         gensim has 5: shared ones cost little.
-    ns_exponent : float or "subsampled"
-        Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
-        text, which measured better than gensim's 0.75.
     shrink_windows : bool
         Draw each window's size from 1 to ``window``, as word2vec does. False here: the paper's are full.
     hidden_size : int, optional

@@ -13,6 +13,7 @@ from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel, model
 from densvec.model.parameters import (
     choice,
+    ns_exponent,
     number,
     rates_of,
     whole,
@@ -97,6 +98,7 @@ class Word2Gauss(DensityModel):
     """
 
     negative: int = whole(30, least=1, most=MAX_NEGATIVE)
+    ns_exponent: float | str = ns_exponent("subsampled")
     _: KW_ONLY
     margin: float = number(5.0)
     energy: str = choice("kl", check_energy)

@@ -92,6 +92,7 @@ def test_every_form_of_the_objective_is_learnt(backend, covariance, pairing, neg
         {"kl_weight": 0.0},
         {"kl_weight": 0.3},
         {"ns_exponent": 0.75},
+        {"ns_exponent": "subsampled"},
         {"ns_exponent": -0.5},
         {"sample": 0},
         {"sample": 1e-7},

@@ -79,7 +79,7 @@ def choice(default: str, check: Callable[[Any], Any]) -> Any:
 
 
 def ns_exponent(default: float | str) -> Any:
-    """Declare a finite number or "subsampled"."""
+    """Declare a finite number, "auto" or "subsampled"."""
     return parameter(default, _exponent)
 
 
@@ -118,11 +118,11 @@ def _sample(name: str, value: Any) -> float | str:
 
 def _exponent(name: str, value: Any) -> Any:
     if isinstance(value, str):
-        if value != "subsampled":
-            raise ValueError(f"{name}={value!r} is unknown: use a number or 'subsampled'")
+        if value not in ("auto", "subsampled"):
+            raise ValueError(f"{name}={value!r} is unknown: use a number, 'auto' or 'subsampled'")
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise ValueError(f"{name}={value!r} is not a finite number, nor 'subsampled'")
+        raise ValueError(f"{name}={value!r} is not a finite number, nor 'auto' or 'subsampled'")
     return _plain(value)
 
 
@@ -188,9 +188,9 @@ class SharedParameters:
     sg, hs, null_word, cbow_mean, hashfxn, compute_loss
         Accepted for compatibility with gensim. ``sg=0`` (CBOW), ``hs=1`` and ``null_word=1`` have no meaning
         here and are errors; the others have no effect. Losses are always computed.
-    ns_exponent : float or "subsampled"
-        Negatives are drawn by counts to this power; "subsampled" draws them as words occur in the thinned
-        text.
+    ns_exponent : float, "auto" or "subsampled"
+        Negatives are drawn by counts to this power. "subsampled" draws them as words occur in the thinned text, and
+        "auto" by these counts to the power .75: rare words more often, since they crowd lists of neighbours otherwise.
     epochs : int
         Passes over the corpus.
     sorted_vocab : {0, 1}
@@ -227,7 +227,7 @@ class SharedParameters:
     sg: int = parameter(1, _only(True, _SG))
     hs: int = parameter(0, _only(False, _HS))
     negative: int = whole(20, least=1, most=MAX_NEGATIVE)
-    ns_exponent: float | str = ns_exponent("subsampled")
+    ns_exponent: float | str = ns_exponent("auto")
     cbow_mean: int = anything(1)
     hashfxn: InitVar[Callable[[str], int]] = hash
     epochs: int = whole(5, least=0)

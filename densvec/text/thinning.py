@@ -95,28 +95,32 @@ def noise_weights(
     ----------
     counts : array of int
         How often each word occurs.
-    ns_exponent : float or "subsampled"
+    ns_exponent : float, "auto" or "subsampled"
         Weights are counts to this power: 1 is the unigram distribution, 0 the uniform one. "subsampled" is
-        the unigram distribution of the text that subsampling leaves, ``counts * keep``.
+        the unigram distribution of the text that subsampling leaves, ``counts * keep``; "auto" is this to the
+        power .75.
     keep : array of float
-        The probabilities of keeping each word, for "subsampled".
+        The probabilities of keeping each word, for "auto" and "subsampled".
 
     Examples
     --------
     >>> noise_weights([16, 1], 0.5)
     array([4., 1.])
-    >>> noise_weights([16, 1], "subsampled", keep=[0.25, 1.0])
-    array([4., 1.])
+    >>> noise_weights([64, 1], "subsampled", keep=[0.25, 1.0])
+    array([16.,  1.])
+    >>> noise_weights([64, 1], "auto", keep=[0.25, 1.0])
+    array([8., 1.])
     """
     occurrences = np.maximum(
         np.asarray(counts, dtype=np.float64), 1
     )  # known words without occurrences count once
     if isinstance(ns_exponent, str):
-        if ns_exponent != "subsampled":
-            raise ValueError(f'ns_exponent must be a number or "subsampled", not {ns_exponent!r}')
+        if ns_exponent not in ("auto", "subsampled"):
+            raise ValueError(f'ns_exponent must be a number, "auto" or "subsampled", not {ns_exponent!r}')
         if keep is None:
-            raise ValueError('ns_exponent="subsampled" needs the probabilities `keep`')
-        return occurrences * np.asarray(keep, dtype=np.float64)
+            raise ValueError(f'ns_exponent="{ns_exponent}" needs the probabilities `keep`')
+        thinned: NDArray[np.float64] = occurrences * np.asarray(keep, dtype=np.float64)
+        return thinned if ns_exponent == "subsampled" else thinned**0.75
     weights: NDArray[np.float64] = occurrences**ns_exponent
     return weights
 

@@ -28,8 +28,10 @@ def test_noise_weights():
     np.testing.assert_allclose(noise_weights(counts, 0), [1, 1, 1])
     np.testing.assert_allclose(noise_weights(counts, -1), [0.01, 0.1, 1])
     np.testing.assert_allclose(noise_weights(counts, "subsampled", [0.1, 1, 1]), [10, 10, 1])
+    np.testing.assert_allclose(noise_weights(counts, "auto", [0.1, 1, 1]), [10**0.75, 10**0.75, 1])
     assert np.isfinite(noise_weights([0, 1], -1)).all()
     with pytest.raises(ValueError, match="squared"):
         noise_weights(counts, "squared")
-    with pytest.raises(ValueError, match="keep"):
-        noise_weights(counts, "subsampled")
+    for without_keep in ("auto", "subsampled"):
+        with pytest.raises(ValueError, match="keep"):
+            noise_weights(counts, without_keep)
