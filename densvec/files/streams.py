@@ -142,7 +142,9 @@ def faults_named(path: PathLike) -> Iterator[None]:
     """
     try:
         yield
-    except ValueError:
+    except ValueError as error:
+        if type(error) is UnicodeError:  # not text of this encoding at all
+            raise ValueError(f"{local_path(path)}: {error}") from error
         raise
     except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         name = local_path(path)

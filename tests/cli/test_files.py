@@ -135,6 +135,11 @@ def test_input_that_cannot_be_read_is_named(name, place, capsys):
     assert "Input/output error" in refused(capsys, place, name, "/proc/self/mem")
 
 
+def test_text_of_another_encoding_is_named(place, capsys):
+    assert main(["train", place["CORPUS"], "-o", "out.dv", "--encoding", "utf-16"]) == 1
+    assert "toy.txt: UTF-16 stream does not start with BOM" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["train", "senses", "index", "phrases"])
 def test_a_file_of_zeros_is_refused(name, place, tmp_path, capsys):
     path = tmp_path / "zeros.txt"
