@@ -15,16 +15,6 @@ from densvec.answers.words import ranked
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "Entropy",
-    "InContext",
-    "Inferred",
-    "Substitutes",
-    "infer",
-    "parse_marked",
-    "substitutes",
-]
-
 Split = Callable[[str], list[str]]
 
 Asked = tuple[str, Sequence[str], int | None]

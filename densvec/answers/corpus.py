@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from densvec.search.occurrences import Occurrences
     from densvec.text.concordance import Occurrence
 
-__all__ = [
-    "Comparison",
-    "Example",
-    "Moved",
-    "Place",
-    "Places",
-    "SenseOf",
-    "SensesOf",
-    "compare",
-    "senses",
-    "where",
-]
-
 
 @dataclass
 class Example(Document):

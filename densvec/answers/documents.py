@@ -14,8 +14,6 @@ from densvec.answers.tables import Table
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["Document", "Scored", "Unknown", "each_known", "encoded", "scored"]
-
 
 class Document:
     """An answer, or a part of one. Fields that are None by default are left out of its JSON while they are None."""

@@ -14,18 +14,6 @@ from densvec.text.spelling import spellings
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "UsageError",
-    "check_known",
-    "known_and_unknown",
-    "route_messages",
-    "say",
-    "sentence",
-    "spelt",
-    "unknown_in",
-    "unknown_word",
-]
-
 _EXPECTED = (OSError, ValueError, KeyError, ImportError, MemoryError, IndexError, RuntimeError, TypeError)
 
 

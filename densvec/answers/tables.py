@@ -12,8 +12,6 @@ from typing import Any
 
 from densvec.answers.messages import UsageError
 
-__all__ = ["FORMATS", "Table", "columns"]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -15,23 +15,6 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
     from densvec.questions.taxonomy import Taxonomy
 
-__all__ = [
-    "METRICS",
-    "Entails",
-    "Hypernyms",
-    "Learnt",
-    "Metric",
-    "Similar",
-    "Texts",
-    "Tree",
-    "entails",
-    "hypernyms",
-    "ranked",
-    "similar",
-    "taxonomy",
-    "texts",
-]
-
 Metric = Literal["cosine", "kl", "reverse_kl", "jeffreys", "expected_likelihood", "wasserstein"]
 METRICS: tuple[str, ...] = get_args(Metric)
 

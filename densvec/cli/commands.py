@@ -17,35 +17,6 @@ from densvec.questions.lookup import common_rows, least_count
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "INTERRUPTED",
-    "MODEL",
-    "OVERWRITE",
-    "QUIET",
-    "RARE",
-    "TABLE",
-    "TERMINATED",
-    "TOPN",
-    "Argument",
-    "Command",
-    "Interrupted",
-    "Question",
-    "Result",
-    "as_spelt",
-    "common",
-    "flag",
-    "known",
-    "lines_or",
-    "load",
-    "metric",
-    "option",
-    "positive",
-    "questions",
-    "standard_input",
-    "text_of",
-    "topn",
-]
-
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 TERMINATED = 143  # 128 + SIGTERM
 

@@ -29,8 +29,6 @@ from densvec.questions.lookup import words_of
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["INFER", "SUBSTITUTES", "WHERE", "marked_word"]
-
 SENTENCES = questions("SENTENCE", "a sentence with one [[word]] marked; - reads lines")
 
 

@@ -25,8 +25,6 @@ from densvec.files.streams import (
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["COMPRESS", "EXPORT", "IMPORT", "check_targets", "read_any"]
-
 
 def check_targets(
     targets: Iterable[str], *, read: Iterable[str] = (), overwrite: bool, in_new_folder: bool = False

@@ -11,8 +11,6 @@ from densvec.checks import counted
 from densvec.cli.commands import MODEL, Argument, Command, Result
 from densvec.cli.output import check_output, size_of
 
-__all__ = ["INFO", "describe", "readable", "summary"]
-
 _OF_THE_FILE = frozenset({"file", "bytes", "tensors", "verified"})
 
 

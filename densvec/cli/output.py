@@ -14,8 +14,6 @@ from densvec.answers.messages import say, sentence
 from densvec.answers.tables import format_of
 from densvec.files.streams import check_target, faults_named, open_for_writing
 
-__all__ = ["Output", "Terminal", "check_output", "prepare_streams", "print_json", "put", "size_of", "visible"]
-
 # What a terminal obeys instead of showing: control characters, and those that reverse the direction of text. Line
 # ends and tabs are ours, and so are carriage returns and "one line up" on standard error: the progress bar's.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"

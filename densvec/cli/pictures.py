@@ -14,8 +14,6 @@ from densvec.cli.context import marked_word
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["PLOT", "drawing", "picture"]
-
 
 def picture(what: str) -> Argument:
     """Return the option for the file of a picture."""

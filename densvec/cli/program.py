@@ -20,8 +20,6 @@ from densvec.cli import context, files, info, pictures, serve, texts, train, wor
 from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, load
 from densvec.cli.output import Output, prepare_streams, print_json, put
 
-__all__ = ["COMMANDS", "Parser", "build_parser", "main"]
-
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (

@@ -18,8 +18,6 @@ from densvec.cli.output import print_json
 if TYPE_CHECKING:
     from densvec.serve.server import Settings
 
-__all__ = ["EXPLORE", "SERVE", "is_local", "paths_of"]
-
 
 def _run(args: argparse.Namespace) -> None:
     from densvec.serve.server import listen, run, url_of

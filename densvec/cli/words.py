@@ -38,8 +38,6 @@ from densvec.questions.lookup import common_rows, words_of
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["ENTAILS", "HYPERNYMS", "LEARN", "SIMILAR", "TAXONOMY", "TEXTS"]
-
 
 def _similar(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[list[str]], Document]:
     minus, rows = known(wv, args.minus), common(wv, args)

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["POSIX", "atomic_write"]
-
 POSIX = os.name == "posix"
 if POSIX:  # elsewhere there are no such locks, and the leftovers of a killed process stay
     import fcntl

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from densvec.files.schema import tensor
 from densvec.types import Floats
 
-__all__ = ["TYPES", "CompactRows", "Rows", "compacted", "restored"]
-
 TYPES = ("float32", "float16", "int8")
 """How tables can be stored."""
 

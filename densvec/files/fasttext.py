@@ -10,8 +10,6 @@ import numpy as np
 from densvec.files.streams import faults_named
 from densvec.types import Array, Floats, PathLike
 
-__all__ = ["is_fasttext", "read_fasttext"]
-
 _MAGIC = 793712314
 _VERSION = 12
 _ARGUMENTS = struct.Struct("<12id")  # dim … lrUpdateRate, t

@@ -12,8 +12,6 @@ from typing import Any
 from densvec.files.streams import is_remote, local_path
 from densvec.types import PathLike
 
-__all__ = ["difference", "fingerprint"]
-
 ENDS = 1 << 16  # bytes at either end that are hashed
 
 

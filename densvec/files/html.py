@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["facts", "table"]
-
 
 def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table in HTML, everything in it escaped.

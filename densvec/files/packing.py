@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from densvec.files.safetensors import parse_json
 
-__all__ = ["dump_json", "load_json", "pack_words", "unpack_vocabulary", "unpack_words"]
-
 
 def pack_words(words: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     r"""Return a vocabulary as tensors: every word in UTF-8 with a NUL byte after it, and where each begins.

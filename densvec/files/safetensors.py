@@ -15,18 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "ALIGNMENT",
-    "DTYPES",
-    "DTYPE_NAMES",
-    "HEADER_LIMIT",
-    "Entry",
-    "build_header",
-    "header_length",
-    "parse_header",
-    "parse_json",
-]
-
 HEADER_LIMIT = 8 << 20  # bytes of JSON; hostile JSON takes 20 times its own size in memory when parsed
 ALIGNMENT = 64  # the data start at a multiple of it: the header is padded with spaces, as the format allows
 _LARGEST = 2**63 - 1

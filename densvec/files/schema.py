@@ -7,17 +7,6 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-__all__ = [
-    "KINDS",
-    "LARGEST",
-    "check_summary",
-    "field",
-    "leave_out",
-    "recorded_files",
-    "require_class",
-    "tensor",
-]
-
 T = TypeVar("T")
 
 KINDS = {"f": "float", "i": "int", "u": "unsigned int", "b": "bool"}

@@ -16,19 +16,6 @@ from typing import IO, cast
 from densvec.files.atomic import atomic_write
 from densvec.types import PathLike
 
-__all__ = [
-    "check_target",
-    "faults_named",
-    "is_plain",
-    "is_remote",
-    "is_stream",
-    "local_path",
-    "open_binary",
-    "open_for_writing",
-    "open_stream",
-    "read_into",
-]
-
 COMPRESSED = (".gz", ".bz2", ".xz")
 UNSUPPORTED = (".zst", ".lz4", ".zip")
 

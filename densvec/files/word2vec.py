@@ -21,17 +21,6 @@ from densvec.files.schema import LARGEST
 from densvec.files.streams import faults_named, is_stream, local_path, open_for_writing, open_stream
 from densvec.types import Floats, PathLike
 
-__all__ = [
-    "Options",
-    "TruncatedFileError",
-    "WordRows",
-    "read",
-    "read_blocks",
-    "read_counts",
-    "write",
-    "write_counts",
-]
-
 logger = logging.getLogger(__name__)
 
 #: Words, and the rows of numbers that belong to them.

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from densvec.files.atomic import atomic_write
 
-__all__ = ["RELEASED", "Released", "cache_folder", "fetch"]
-
 logger = logging.getLogger(__name__)
 
 _BLOCK = 1 << 20

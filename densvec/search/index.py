@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from densvec.tables import Tables
 
-__all__ = ["DensityIndex"]
-
 _BLOCK = 1 << 15
 """Rows whose vectors are computed and handed to an engine at a time."""
 

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from densvec.types import Floats
 
-__all__ = ["Lift"]
-
 
 @dataclass(frozen=True)
 class Lift:

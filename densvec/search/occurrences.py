@@ -31,8 +31,6 @@ from densvec.types import Corpus, Integers
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["Found", "Occurrences", "content_words", "index_occurrences"]
-
 _PLAN = "occurrences.json"
 _PART = re.compile(r"occurrences-(\d{5,})\.dv")
 

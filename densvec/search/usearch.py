@@ -12,8 +12,6 @@ from densvec.files.streams import open_for_writing
 from densvec.search.index import DensityIndex
 from densvec.types import Floats, Integers
 
-__all__ = ["UsearchIndex"]
-
 _FILE = "vectors.usearch"
 
 

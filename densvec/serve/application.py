@@ -24,8 +24,6 @@ from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
 from densvec.types import Corpus
 
-__all__ = ["app"]
-
 logger = logging.getLogger(__name__)
 
 _PAGE = Path(__file__).parent / "static"

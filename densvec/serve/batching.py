@@ -18,8 +18,6 @@ from densvec.serve.faults import BusyError
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
 
-__all__ = ["Asked", "Batcher"]
-
 _TOGETHER = 64
 """Questions answered at a time, so that the first of them do not wait long for the last."""
 

@@ -11,8 +11,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from densvec.serve.limits import HEADER_BYTES, HEADERS, Limits
 
-__all__ = ["Connection"]
-
 _AHEAD = 1 << 20
 """Bytes that a client may send before it has the answer to what it sent first."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from densvec.answers.messages import sentence
 
-__all__ = ["FAULTS_OF_THE_REQUEST", "BusyError", "answer_to", "sentence_of", "shortened"]
-
 FAULTS_OF_THE_REQUEST = (KeyError, ValueError, IndexError, TypeError)
 """What the library raises for arguments that make no sense."""
 

@@ -14,8 +14,6 @@ import anyio
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "HEADER_BYTES", "LOCAL_HOSTS", "Guard", "Limits"]
-
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 HEADER_BYTES = 65_536

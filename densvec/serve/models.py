@@ -17,8 +17,6 @@ from densvec.answers.messages import sentence
 from densvec.keyed import KeyedDensities
 from densvec.types import Floats, Integers
 
-__all__ = ["Model", "ModelFacts", "Models", "Words"]
-
 logger = logging.getLogger(__name__)
 
 

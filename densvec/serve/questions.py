@@ -13,17 +13,6 @@ from densvec.answers import Metric
 from densvec.keyed import KeyedDensities
 from densvec.serve.limits import Limits
 
-__all__ = [
-    "BATCHED",
-    "Batched",
-    "CompareQuestion",
-    "ContextQuestion",
-    "MapQuestion",
-    "OneOrMany",
-    "Question",
-    "TokensQuestion",
-]
-
 Text = str | list[str]
 Split = Callable[[str], list[str]]
 
@@ -42,23 +31,22 @@ class Batched(Question):
 
     answer: ClassVar[Callable[..., Sequence[answers.Document]]]  # (wv, what each is about, *settings)
     reply: ClassVar[type[answers.Document]]
+    shared: ClassVar[Sequence[str]] = ()  # the settings: what questions answered in one call have in common
+    passes: ClassVar[int] = 1  # over all words, to find the answer
 
-    def subject(self, limits: Limits, split: Split = str.split) -> Any:
-        """Return what the question is about, as `densvec.answers` takes it."""
-        raise NotImplementedError
-
-    @staticmethod
-    def words(subject: Any) -> Sequence[str]:
-        """Return the words that the model must know."""
+    def about(self, limits: Limits, split: Split = str.split) -> tuple[Any, list[str]]:
+        """Return what the question is about, as `densvec.answers` takes it, and the words that must be known."""
         raise NotImplementedError
 
     def settings(self, limits: Limits) -> tuple[Hashable, ...]:
-        """Return what questions that are answered in one call have in common."""
-        return ()
+        """Return the values of the settings."""
+        limits.check_topn(getattr(self, "topn", 0))
+        values = (getattr(self, name) for name in self.shared)
+        return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
     def scans(self) -> int:
         """Return about how many passes over all words the answer takes."""
-        return 1
+        return self.passes
 
 
 @dataclass
@@ -81,28 +69,25 @@ class SimilarQuestion(Batched):
 
     answer = _similar
     reply = SimilarAnswer
+    shared = ("metric", "topn")
 
     positive: Text = Field(description="A word or a list of words that the answers should be like.")
     negative: Text = Field([], description="Words that they should be unlike.")
     metric: Metric = "cosine"
     topn: int = Field(10, ge=0)
 
-    def subject(self, limits: Limits, split: Split = str.split) -> tuple[list[str], list[str]]:
-        count = self.scans()
-        if not count:
+    def about(self, limits: Limits, split: Split = str.split) -> tuple[Any, list[str]]:
+        """Return both lists."""
+        positive, negative = _listed(self.positive), _listed(self.negative)
+        words = [*positive, *negative]
+        if not words:
             raise ValueError("nothing to be similar to: give at least one positive or negative item")
-        if count > limits.batch:
-            raise ValueError(f"at most {limits.batch} words may be given: got {count}")
-        return _listed(self.positive), _listed(self.negative)
-
-    @staticmethod
-    def words(subject: tuple[list[str], list[str]]) -> list[str]:
-        return [*subject[0], *subject[1]]
-
-    def settings(self, limits: Limits) -> tuple[Hashable, ...]:
-        return self.metric, limits.check_topn(self.topn)
+        if len(words) > limits.batch:
+            raise ValueError(f"at most {limits.batch} words may be given: got {len(words)}")
+        return (positive, negative), words
 
     def scans(self) -> int:
+        """Return how many words are given."""
         return len(_listed(self.positive)) + len(_listed(self.negative))
 
 
@@ -127,10 +112,12 @@ class InContextQuestion(Batched):
             raise ValueError("say which word is meant: give word or position")
         return self
 
-    def subject(self, limits: Limits, split: Split = str.split) -> tuple[str, Sequence[str], int | None]:
+    def about(self, limits: Limits, split: Split = str.split) -> tuple[Any, list[str]]:
+        """Return the word, its context, and where it stands in it."""
         limits.check_text(self.sentence or self.context or "")
         if self.sentence is not None:
-            return answers.parse_marked(self.sentence, split)
+            found = answers.parse_marked(self.sentence, split)
+            return found, [found[0]]
         context, position = self.context or [], self.position
         tokens = context
         if isinstance(context, str):  # a position counts what stands between white space
@@ -142,11 +129,7 @@ class InContextQuestion(Batched):
             raise IndexError(f"position={position} is outside the sentence, which has {len(tokens)} tokens")
         word = tokens[position] if self.word is None and position is not None else self.word
         assert word is not None  # _is_complete has seen to it
-        return word, tokens, position
-
-    @staticmethod
-    def words(subject: tuple[str, Sequence[str], int | None]) -> list[str]:
-        return [subject[0]]
+        return (word, tokens, position), [word]
 
 
 class InferQuestion(InContextQuestion):
@@ -154,16 +137,15 @@ class InferQuestion(InContextQuestion):
 
     answer = answers.infer
     reply = answers.Inferred
+    shared = ("metric", "topn")
 
     metric: Metric = Field("kl", description="For the nearest words.")
     topn: int = Field(
         0, ge=0, description="How many nearest words and substitutes to find; none unless asked for."
     )
 
-    def settings(self, limits: Limits) -> tuple[Hashable, ...]:
-        return self.metric if self.topn else "kl", limits.check_topn(self.topn)
-
     def scans(self) -> int:
+        """Return what the nearest words and the substitutes take."""
         return 2 + _SUBSTITUTES if self.topn else 0
 
 
@@ -172,6 +154,8 @@ class SubstitutesQuestion(InContextQuestion):
 
     answer = answers.substitutes
     reply = answers.Substitutes
+    shared = ("candidates", "topn", "exclude_inflections", "exclude_context")
+    passes = _SUBSTITUTES
 
     candidates: list[str] | None = Field(
         None, description="The words to rank; unknown ones are left out. By default all words."
@@ -179,13 +163,6 @@ class SubstitutesQuestion(InContextQuestion):
     topn: int = Field(10, ge=0)
     exclude_inflections: bool = True
     exclude_context: bool = True
-
-    def settings(self, limits: Limits) -> tuple[Hashable, ...]:
-        candidates = None if self.candidates is None else tuple(self.candidates)
-        return candidates, limits.check_topn(self.topn), self.exclude_inflections, self.exclude_context
-
-    def scans(self) -> int:
-        return _SUBSTITUTES
 
 
 class EntailsQuestion(Batched):
@@ -197,12 +174,9 @@ class EntailsQuestion(Batched):
     a: str
     b: str
 
-    def subject(self, limits: Limits, split: Split = str.split) -> tuple[str, str]:
-        return self.a, self.b
-
-    @staticmethod
-    def words(subject: tuple[str, str]) -> tuple[str, str]:
-        return subject
+    def about(self, limits: Limits, split: Split = str.split) -> tuple[Any, list[str]]:
+        """Return both words."""
+        return (self.a, self.b), [self.a, self.b]
 
 
 class HypernymsQuestion(Batched):
@@ -210,23 +184,16 @@ class HypernymsQuestion(Batched):
 
     answer = answers.hypernyms
     reply = answers.Hypernyms
+    shared = ("topn", "hyponyms")
+    passes = _HYPERNYMS
     hyponyms: ClassVar[bool] = False
 
     word: str
     topn: int = Field(10, ge=0)
 
-    def subject(self, limits: Limits, split: Split = str.split) -> str:
-        return self.word
-
-    @staticmethod
-    def words(subject: str) -> list[str]:
-        return [subject]
-
-    def settings(self, limits: Limits) -> tuple[Hashable, ...]:
-        return limits.check_topn(self.topn), self.hyponyms
-
-    def scans(self) -> int:
-        return _HYPERNYMS
+    def about(self, limits: Limits, split: Split = str.split) -> tuple[Any, list[str]]:
+        """Return the word."""
+        return self.word, [self.word]
 
 
 class HyponymsQuestion(HypernymsQuestion):

@@ -25,8 +25,6 @@ from densvec.serve.models import Model, ModelFacts, Models, Words
 from densvec.serve.questions import BATCHED, Batched, OneOrMany
 from densvec.serve.senses import FoundSenses, Reading, SenseFinder
 
-__all__ = ["router"]
-
 
 class UnknownWordError(Exception):
     """A question is about a word that the model does not know."""
@@ -155,10 +153,10 @@ def _asked(model: Model, questions: Sequence[Batched], limits: Limits, many: boo
     found: list[Asked] = []
     for i, question in enumerate(questions):
         try:
-            subject, settings = question.subject(limits, split), question.settings(limits)
+            (subject, words), settings = question.about(limits, split), question.settings(limits)
         except FAULTS_OF_THE_REQUEST as error:
             raise (_about(error, i) if many else error) from None
-        for word in question.words(subject):
+        for word in words:
             if word not in model.wv.key_to_index:
                 raise UnknownWordError(word, i)
         found.append(Asked(subject, settings, question.scans() * size))

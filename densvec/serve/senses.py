@@ -11,8 +11,6 @@ from densvec.serve.faults import BusyError
 from densvec.serve.models import Model
 from densvec.types import Corpus
 
-__all__ = ["FoundSenses", "Reading", "SenseFinder"]
-
 _KEPT = 128
 """Words whose senses are kept, those found last."""
 

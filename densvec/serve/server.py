@@ -28,8 +28,6 @@ from densvec.serve.models import Models
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["Settings", "listen", "run", "url_of"]
-
 logger = logging.getLogger(__name__)
 
 _GRACE = 30

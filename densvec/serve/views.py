@@ -18,8 +18,6 @@ from densvec.serve.models import Model
 from densvec.serve.questions import CompareQuestion, ContextQuestion, MapQuestion, TokensQuestion
 from densvec.types import Floats
 
-__all__ = ["compared", "in_context", "mapped", "plane_of_shift", "spread", "tokens", "word_page"]
-
 _MAPPED = 600
 """The most words on a map: the page draws no more of them smoothly."""
 
