@@ -24,7 +24,7 @@ OPTIONAL = {
     "densvec/distributed/loop.py": "torch",
     "densvec/distributed/rows.py": "torch",
     "densvec/integrations/onnx.py": "onnxruntime",
-    "densvec/search/faiss.py": "faiss",
+    "densvec/search/engines.py": "faiss",
     "densvec/sklearn.py": "sklearn",
     "densvec/spacy.py": "spacy",
     "densvec/serve": "fastapi",

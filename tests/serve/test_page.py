@@ -209,8 +209,8 @@ def test_word(watched, wv):
     page = watched.open("#/word?word=dog")
     field = page.get_by_role("combobox", name="A word of the model")
     field.fill("kiw")
-    page.get_by_role("option", name="kiwi", exact=True).wait_for()
-    page.keyboard.press("ArrowDown")
+    watched.until("() => document.querySelector('datalist option')?.value === 'kiwi'")
+    field.fill("kiwi")
     page.keyboard.press("Enter")
     watched.until("() => location.hash.includes('word=kiwi')")
     watched.shown()
@@ -222,6 +222,13 @@ def test_word(watched, wv):
         )
         return card.locator("tbody td:first-child").all_inner_texts()
 
+    # A word that is picked from the list is looked up without Enter.
+    picked = 'new InputEvent("input", {inputType: "insertReplacementText"})'
+    field.evaluate(f"field => {{ field.value = 'dog'; field.dispatchEvent({picked}); }}")
+    watched.until("() => location.hash.includes('word=dog')")
+    watched.shown()
+    page.go_back()
+    watched.shown()
     assert neighbours("kl") == [word for word, _ in wv.most_similar("kiwi", metric="kl", topn=12)]
     page.get_by_label("Neighbours by", exact=True).select_option("cosine")
     watched.until("() => location.hash.includes('metric=cosine')")
