@@ -115,14 +115,7 @@ class Substitutes(InContext):
 
 
 def infer(wv: KeyedDensities, asked: Sequence[Asked], metric: str = "kl", topn: int = 0) -> list[Inferred]:
-    """Return what each word means in its context; with `topn`, also the nearest words and the substitutes.
-
-    Examples
-    --------
-    >>> [found] = infer(wv, [parse_marked("the [[dog]] and the cat")], topn=1)
-    >>> found.unknown, found.nearest_to_posterior
-    (['the', 'and'], [Scored(word='dog', score=-0.5703..., count=...)])
-    """
+    """Return what each word means in its context; with `topn`, also the nearest words and the substitutes."""
     words = [word for word, _, _ in asked]
     posteriors, priors = wv.infer_posteriors(asked), wv.density(words)
     lists: list[dict[str, Any]] = [{} for _ in asked]
@@ -157,13 +150,7 @@ def substitutes(
     exclude_inflections: bool = True,
     exclude_context: bool = True,
 ) -> list[Substitutes]:
-    """Return what could replace each word in its context.
-
-    Examples
-    --------
-    >>> substitutes(wv, [parse_marked("the [[dog]] and the animal")], topn=1)[0].substitutes
-    [Scored(word='cat', score=..., count=...)]
-    """
+    """Return what could replace each word in its context."""
     lists = wv.substitutes_batch(
         asked, candidates, topn, exclude_inflections, exclude_context=exclude_context
     )

@@ -122,26 +122,17 @@ def where(index: Occurrences, posterior: Gaussian, word: str | None, topn: int, 
 
 
 @dataclass
-class Near(Document):
-    """A word that is near another, and how often it occurs."""
-
-    word: str
-    count: int
-
-
-@dataclass
 class Moved(Document):
-    """How far a word has moved between two models."""
+    """How far a word has moved between two models, with lines from both texts."""
 
-    word: str
-    counts: list[int]
-    shift: float
-    score: float
-    p_value: float
-    q_value: float
-    generality_change: float
-    nearest: list[list[Near]]
+    shift: Shift
     examples: list[list[Example]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the shift, and the examples if there are any."""
+        nearest = [[{"word": word, "count": count} for word, count in side] for side in self.shift.nearest]
+        found = {**vars(self.shift), "counts": list(self.shift.counts), "nearest": nearest}
+        return found if self.examples is None else {**found, "examples": self.examples}
 
 
 @dataclass
@@ -162,34 +153,29 @@ class Comparison(Document):
         names = ("word", "count_in_first", "count_in_second", "shift", "score", "p_value", "q_value")
         more = ("generality_change", "nearest_in_first", "nearest_in_second")
         lines = ("example_in_first", "example_in_second") if any(each.examples for each in self.words) else ()
-        rows = [
-            [
-                *(each.word, *each.counts, each.shift, each.score, each.p_value, each.q_value),
-                *(each.generality_change, *([near.word for near in side] for side in each.nearest)),
-                *(" ".join(side[0].tokens) if side else "" for side in each.examples or () if lines),
-            ]
-            for each in self.words
-        ]
+        rows = []
+        for each, sides in ((one.shift, one.examples or ()) for one in self.words):
+            row = [each.word, *each.counts, each.shift, each.score, each.p_value, each.q_value]
+            row += [each.generality_change, *([word for word, _ in side] for side in each.nearest)]
+            rows.append(row + [" ".join(side[0].tokens) if side else "" for side in sides if lines])
         return Table([*names, *more, *lines], rows)
 
     def __str__(self) -> str:
         rows = [["word", "times", "shift", "q", "p", "generality", "nearest in the first", "in the second"]]
-        rows += [
-            [
-                each.word,
+        for each in (one.shift for one in self.words):
+            times, change = (
                 " / ".join(f"{count:,}" for count in each.counts),
-                f"{each.shift:.2f}",
-                f"{each.q_value:.1g}",
-                f"{each.p_value:.1g}",
                 f"{each.generality_change:+.1f}",
-                *(" ".join(f"{near.word} ({near.count:,})" for near in side[:4]) for side in each.nearest),
-            ]
-            for each in self.words
-        ]
+            )
+            near = [" ".join(f"{word} ({count:,})" for word, count in side[:4]) for side in each.nearest]
+            figures = [f"{each.shift:.2f}", f"{each.q_value:.1g}", f"{each.p_value:.1g}"]
+            rows.append([each.word, times, *figures, change, *near])
         parts = [self.summary(), columns(rows, right=[1, 2, 3, 4, 5])]
-        for each in self.words:
-            for name, side in zip(("first", "second"), each.examples or (), strict=False):
-                parts += [f"\n{each.word}, {name}"] * bool(side) + [f"  {example.line}" for example in side]
+        for one in self.words:
+            for name, side in zip(("first", "second"), one.examples or (), strict=False):
+                parts += [f"\n{one.shift.word}, {name}"] * bool(side) + [
+                    f"  {example.line}" for example in side
+                ]
         return "\n".join(map(str, [*parts, *self.unknown]))
 
     def summary(self) -> str:
@@ -208,13 +194,10 @@ def compare(
     examples: Mapping[str, Sequence[Sequence[Occurrence]]] | None = None,
 ) -> Comparison:
     """Return how far words have moved as a document, and which of those asked for are unknown."""
-    moved = []
-    for shift in shifts:
-        nearest = [[Near(*near) for near in side] for side in shift.nearest]
-        sides = None if examples is None else [_examples(side) for side in examples[shift.word]]
-        moved.append(
-            Moved(**{**vars(shift), "counts": list(shift.counts), "nearest": nearest}, examples=sides)
-        )
+    moved = [
+        Moved(shift, None if examples is None else [_examples(side) for side in examples[shift.word]])
+        for shift in shifts
+    ]
     return Comparison(moved, list(unknown), comparison.compared, comparison.moved)
 
 

@@ -67,13 +67,7 @@ class Unknown(Document):
 
 
 def each_known(words: Iterable[str], ask: Callable[[str], Any]) -> tuple[list[Any], list[Unknown]]:
-    """Return what is found about each word, and the words that raised KeyError; at least one must be known.
-
-    Examples
-    --------
-    >>> each_known(["owl", "wug"], {"owl": "a bird"}.__getitem__)
-    (['a bird'], [Unknown(word='wug', error='wug')])
-    """
+    """Return what is found about each word, and the words that raised KeyError; at least one must be known."""
     found, unknown, first = [], [], None
     for word in words:
         try:

@@ -22,15 +22,7 @@ class UsageError(ValueError):
 
 
 def sentence(error: Exception) -> str:
-    r"""Return what an exception says, in one line.
-
-    Examples
-    --------
-    >>> sentence(FileNotFoundError(2, "No such file or directory", "model.dv"))
-    'model.dv: No such file or directory'
-    >>> sentence(KeyError("no such\nword"))
-    'no such word'
-    """
+    """Return what an exception says, in one line."""
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     elif isinstance(error, KeyError) and type(error).__str__ is KeyError.__str__ and error.args:
@@ -53,13 +45,7 @@ def check_known(wv: KeyedDensities, words: Iterable[str]) -> None:
 
 
 def spelt(wv: KeyedDensities, word: str) -> str:
-    """Return a word as a model spells it: in lower case if it knows it only so.
-
-    Examples
-    --------
-    >>> spelt(wv, "Dog"), spelt(wv, "Wug")
-    ('dog', 'Wug')
-    """
+    """Return a word as a model spells it: in lower case if it knows it only so."""
     lower = word.lower()
     return lower if word not in wv.key_to_index and lower in wv.key_to_index else word
 

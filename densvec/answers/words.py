@@ -48,13 +48,7 @@ def similar(
     topn: int = 10,
     restrict_vocab: int | None = None,
 ) -> list[Similar]:
-    """Return the words most like each list of words, and unlike the list beside it; single words in one pass.
-
-    Examples
-    --------
-    >>> similar(wv, [(["dog"], []), (["cat"], ["car"])], topn=1)[0].similar
-    [Scored(word='animal', score=0.948..., count=...)]
-    """
+    """Return the words most like each list of words, and unlike the list beside it; single words in one pass."""
     alone = [positive[0] for positive, negative in asked if len(positive) == 1 and not negative]
     options: dict[str, Any] = {"restrict_vocab": restrict_vocab, "metric": metric}
     batch = iter(wv.most_similar_batch(alone, topn, **options) if alone else ())
@@ -100,13 +94,7 @@ def hypernyms(
     hyponyms: bool = False,
     **options: Any,
 ) -> list[Hypernyms]:
-    """Return what each word is a kind of, or its kinds.
-
-    Examples
-    --------
-    >>> hypernyms(wv, ["dog"], topn=1)[0].hypernyms
-    [Scored(word='animal', score=..., count=...)]
-    """
+    """Return what each word is a kind of, or its kinds."""
     search = wv.hyponyms if hyponyms else wv.hypernyms
     name, chance = "hyponyms" if hyponyms else "hypernyms", float(wv.hypernymy_scale.chance)
     return [Hypernyms(word, chance, **{name: scored(search(word, topn, **options), wv)}) for word in words]
@@ -165,13 +153,7 @@ class Entails(Document):
 
 
 def entails(wv: KeyedDensities, pairs: Sequence[tuple[str, str]]) -> list[Entails]:
-    """Return how the densities of each pair of words compare.
-
-    Examples
-    --------
-    >>> entails(wv, [("dog", "animal")])[0].direction
-    1.3524...
-    """
+    """Return how the densities of each pair of words compare."""
     return [_entails(wv, a, b) for a, b in pairs]
 
 
@@ -218,14 +200,7 @@ class Tree(Document):
 
 
 def taxonomy(wv: KeyedDensities, words: Sequence[str]) -> Tree:
-    """Arrange the words that are known in a tree; at least one must be known.
-
-    Examples
-    --------
-    >>> tree = taxonomy(wv, ["dog", "animal", "wug"])
-    >>> [each.word for each in tree.unknown]
-    ['wug']
-    """
+    """Arrange the words that are known in a tree; at least one must be known."""
 
     def known(word: str) -> str:
         check_known(wv, [word])
@@ -264,13 +239,7 @@ def texts(
     metric: str = "cosine",
     topn: int | None = None,
 ) -> Texts:
-    """Rank texts by how similar they are to the first; their words may be given, which then stand under their names.
-
-    Examples
-    --------
-    >>> texts(wv, ["the dog", "a car", "a dog"], weights="none", topn=1).similar[0].text
-    'a dog'
-    """
+    """Rank texts by how similar they are to the first; their words may be given, which then stand under their names."""
     if len(asked) < 2:
         raise UsageError("at least two texts are needed: the question, and one to compare it with")
     if words is None:

@@ -29,19 +29,7 @@ if TYPE_CHECKING:
 def check_targets(
     targets: Iterable[str], *, read: Iterable[str] = (), overwrite: bool, in_new_folder: bool = False
 ) -> None:
-    """Refuse targets that cannot be written, that are being read, that repeat, or that exist and may not be replaced.
-
-    Parameters
-    ----------
-    targets : iterable of str
-        What will be written.
-    read : iterable of str
-        What is read.
-    overwrite : bool
-        Whether existing files may be replaced.
-    in_new_folder : bool
-        Whether the command makes the folder of its targets.
-    """
+    """Refuse targets that cannot be written, are being read, repeat, or exist and may not be replaced."""
     sources = {_place(path): path for path in read}
     seen: set[str] = set()
     for target in targets:

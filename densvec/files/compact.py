@@ -120,12 +120,6 @@ def compacted(tensors: Mapping[str, npt.NDArray[Any]], dtype: str) -> dict[str, 
     """Return the tensors of a file with their tables in compact form.
 
     Spherical log-variances stay as they are: they differ by hundredths and take little space.
-
-    Examples
-    --------
-    >>> tensors = {"means": np.array([[0.5, 1.0]]), "log_variances": np.zeros((1, 1), np.float32)}
-    >>> {name: str(array.dtype) for name, array in compacted(tensors, "int8").items()}
-    {'means': 'int8', 'means.scales': 'float32', 'log_variances': 'float32'}
     """
     found: dict[str, npt.NDArray[Any]] = {}
     for name, array in tensors.items():

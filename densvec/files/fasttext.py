@@ -22,13 +22,7 @@ def is_fasttext(start: bytes) -> bool:
 
 
 def read_fasttext(path: PathLike) -> tuple[list[str], Floats, Array]:
-    """Return the words of a fastText ``.bin`` file, their vectors, and their counts.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, quantised (``.ftz``) or of another version.
-    """
+    """Return the words of a fastText ``.bin`` file, their vectors, and their counts."""
     with faults_named(path), open(path, "rb") as file:
         try:
             return _read(file)

@@ -63,13 +63,6 @@ def difference(path: PathLike | Sequence[PathLike], recorded: Mapping[str, Any] 
     """Return why a path is not the file that was recorded, as the end of a sentence about it; None if it is.
 
     Nothing is opened that is not a regular file, and nothing unless the size is the recorded one.
-
-    Examples
-    --------
-    >>> difference("https://example.org/corpus.txt", {"bytes": 5, "ends": "0e9f"})
-    'is not a local file; other sources are only opened if you give them yourself'
-    >>> difference("nowhere.txt", {"bytes": 5, "ends": "0e9f"})
-    'does not exist'
     """
     paths = (path,) if isinstance(path, (str, os.PathLike)) else path
     several, total = paths is path, 0

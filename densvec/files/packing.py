@@ -33,13 +33,7 @@ def pack_words(words: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
 
 
 def unpack_words(tensors: Mapping[str, npt.NDArray[Any]]) -> list[str]:
-    """Return the words of `pack_words`.
-
-    Examples
-    --------
-    >>> unpack_words(pack_words(["a", "bc"]))
-    ['a', 'bc']
-    """
+    """Return the words of `pack_words`."""
     return unpack_vocabulary(tensors)[0]
 
 
@@ -47,11 +41,6 @@ def unpack_vocabulary(tensors: Mapping[str, npt.NDArray[Any]]) -> tuple[list[str
     """Return the words of `pack_words` and their numbers.
 
     Inconsistent offsets, bytes that are not UTF-8 and repeated words are ValueErrors.
-
-    Examples
-    --------
-    >>> unpack_vocabulary(pack_words(["a", "bc"]))
-    (['a', 'bc'], {'a': 0, 'bc': 1})
     """
     data, offsets = tensors["vocabulary.bytes"], tensors["vocabulary.offsets"]
     if data.dtype != np.uint8 or data.ndim != 1:

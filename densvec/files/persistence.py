@@ -178,15 +178,7 @@ def check_loadable(
 
 @contextlib.contextmanager
 def faults_of(path: PathLike | IO[bytes]) -> Iterator[None]:
-    """Turn errors in a file's content into a DensvecFileError that names the file; other errors name it, too.
-
-    Examples
-    --------
-    >>> with faults_of("model.dv"):
-    ...     raise ValueError("the header is not JSON")
-    Traceback (most recent call last):
-    densvec.files.persistence.DensvecFileError: model.dv: the header is not JSON
-    """
+    """Turn errors in a file's content into a DensvecFileError that names the file; other errors name it, too."""
     name = _name(path)
     try:
         with faults_named(name):

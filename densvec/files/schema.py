@@ -13,14 +13,7 @@ KINDS = {"f": "float", "i": "int", "u": "unsigned int", "b": "bool"}
 
 
 def require_class(header: Mapping[str, Any], wanted: Collection[str], caller: str) -> None:
-    """Refuse a file of a class that ``caller`` does not load, naming both.
-
-    Examples
-    --------
-    >>> require_class({"class": "Word2Gauss"}, {"SkipGram"}, "SkipGram")
-    Traceback (most recent call last):
-    ValueError: the file holds a Word2Gauss, not a SkipGram: open it with Word2Gauss.load
-    """
+    """Refuse a file of a class that ``caller`` does not load, naming both."""
     found = field(header, "class", str)
     if found not in wanted:
         article = "an" if caller[:1] in "AEIO" else "a"
@@ -109,14 +102,7 @@ def recorded_files(header: Mapping[str, Any]) -> str | list[str] | None:
 
 
 def check_summary(document: Mapping[str, Any]) -> None:
-    """Check the parts of a header that are used without loading the file.
-
-    Examples
-    --------
-    >>> check_summary({"class": "SkipGram", "run": "epoch"})
-    Traceback (most recent call last):
-    ValueError: the header's run is 'epoch', not a dict
-    """
+    """Check the parts of a header that are used without loading the file."""
     kinds: dict[str, type[Any]] = {
         "class": str,
         "parameters": dict,
@@ -146,15 +132,7 @@ def check_summary(document: Mapping[str, Any]) -> None:
 def tensor(
     tensors: Mapping[str, npt.NDArray[Any]], name: str, kind: str, shape: tuple[int | None, ...]
 ) -> npt.NDArray[Any]:
-    """Return a tensor that must be there, of this kind (NumPy's ``f``, ``i``, …) and shape (None: any size).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tensor({"means": np.zeros((3, 2))}, "means", "f", (4, None))
-    Traceback (most recent call last):
-    ValueError: tensor means is float64[3, 2], not float[4, any]
-    """
+    """Return a tensor that must be there, of this kind (NumPy's ``f``, ``i``, …) and shape (None: any size)."""
     if name not in tensors:
         raise ValueError(f"the file has no tensor {name!r}")
     array = tensors[name]

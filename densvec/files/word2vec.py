@@ -37,28 +37,14 @@ class TruncatedFileError(ValueError, EOFError):
 
 @dataclass(frozen=True)
 class Options:
-    """How to read a file.
+    """How to read a file."""
 
-    Attributes
-    ----------
-    binary : bool
-        Whether the numbers are float32 in binary.
-    encoding, errors : str
-        How words are decoded, as in ``bytes.decode``.
-    limit : int or None
-        The most vectors to read.
-    dtype : dtype
-        Type of the vectors.
-    no_header : bool
-        Whether the file starts with a vector rather than a header, as GloVe's files do.
-    """
-
-    binary: bool = False
-    encoding: str = "utf8"
+    binary: bool = False  # whether the numbers are float32 in binary
+    encoding: str = "utf8"  # of the words; with `errors`, as for bytes.decode
     errors: str = "strict"
-    limit: int | None = None
+    limit: int | None = None  # the most vectors to read
     dtype: npt.DTypeLike = np.float32
-    no_header: bool = False
+    no_header: bool = False  # whether the file starts with a vector, as GloVe's files do
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:
@@ -66,16 +52,7 @@ class Options:
 
 
 def read(path: PathLike, options: Options | None = None) -> WordRows:
-    """Return the words of a file and their vectors; a repeated word keeps its first vector.
-
-    Examples
-    --------
-    >>> import tempfile, os
-    >>> path = os.path.join(tempfile.mkdtemp(), "vectors.txt")
-    >>> write(path, ["dog", "cat"], np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> read(path)
-    (['dog', 'cat'], array([[1., 2.], [3., 4.]], dtype=float32))
-    """
+    """Return the words of a file and their vectors; a repeated word keeps its first vector."""
     options = options or Options()
     words: dict[str, None] = {}
     vectors = np.empty((0, 0), dtype=options.dtype)
@@ -177,16 +154,7 @@ def write(
 
 
 def read_counts(path: PathLike, encoding: str = "utf8", errors: str = "strict") -> dict[str, int]:
-    """Return the counts of a vocabulary file: a word and its count on each line.
-
-    Examples
-    --------
-    >>> import tempfile, os
-    >>> path = os.path.join(tempfile.mkdtemp(), "vocabulary.txt")
-    >>> write_counts(path, ["dog", "cat"], [7, 5])
-    >>> read_counts(path)
-    {'dog': 7, 'cat': 5}
-    """
+    """Return the counts of a vocabulary file: a word and its count on each line."""
     counts = {}
     with _open(path) as file:
         source = _Source(file, path)

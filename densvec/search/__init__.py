@@ -11,8 +11,7 @@ approximate search, `DensityIndex` is what the two adapters share; an engine is 
 
 from densvec.distances.space import Space, features, query, to_distance
 from densvec.search.engines import FaissIndex, UsearchIndex
-from densvec.search.index import DensityIndex
-from densvec.search.lift import Lift
+from densvec.search.index import DensityIndex, Lift
 
 __all__ = [
     "DensityIndex",

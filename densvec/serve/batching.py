@@ -58,16 +58,7 @@ class _Waiting:
 
 
 class Batcher:
-    """Answers the questions of one route.
-
-    Parameters
-    ----------
-    answer : callable
-        (wv, subjects, *settings) → documents; a function of `densvec.answers`.
-    limits : Limits
-    name : str, optional
-        What its thread is called.
-    """
+    """Answers the questions of one route, by a function of `densvec.answers`: (wv, subjects, *settings) → documents."""
 
     def __init__(self, answer: Callable[..., Sequence[Any]], limits: Limits, name: str = "answers") -> None:
         self._answer, self._limits = answer, limits

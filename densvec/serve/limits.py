@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hmac
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -82,16 +83,8 @@ class Limits:
 class Guard:
     """The outermost layer: hosts, token, size and time, and the headers that tell browsers to be strict.
 
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    limits : Limits
-    token : str, optional
-        What every request for data must send, as ``Authorization: Bearer TOKEN``.
-    hosts : iterable of str, optional
-        The names that the service may be asked for under, without port; any if not given. This turns
-        away pages of other sites whose own host name points to 127.0.0.1.
+    Requests for data must send the token; `hosts` are the names, without port, that the service may be asked for
+    under, which turns away pages of other sites whose own host name points to 127.0.0.1.
     """
 
     def __init__(
@@ -111,42 +104,51 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body_follows = scope["method"] != "HEAD"
-        if not body_follows:  # wherever GET is answered, HEAD is
+        if scope["method"] == "HEAD":  # wherever GET is answered, HEAD is; the server leaves the body out
             scope = {**scope, "method": "GET"}
-        for message in await self._answer(scope, receive):
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
-            elif not body_follows:
-                message = {**message, "body": b""}
-            await send(message)
-
-    async def _answer(self, scope: Scope, receive: Receive) -> list[Message]:
-        """Return the whole answer before any of it is sent: a client that reads slowly costs no time limit."""
-        limits = self.limits
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            return _refuse(*refusal)
-        try:
-            with anyio.fail_after(limits.seconds):
-                body = await self._body(receive)
-        except TimeoutError:
-            return _refuse(408, f"the request did not arrive within {limits.seconds:g} seconds")
-        if body is None:
-            return _refuse(413, f"the body is longer than {limits.body:,} bytes: send less at once")
-        answer: list[Message] = []
+        answer: list[
+            Message
+        ] = []  # all of it before any is sent: a client that reads slowly costs no time limit
 
         async def keep(message: Message) -> None:
             answer.append(message)
 
+        refusal = self._refusal(scope) or await self._fault(scope, receive, keep)
+        if refusal is not None:
+            status, reason = refusal
+            headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+            headers |= {"connection": "close"} if status in (408, 413, 431) else {}  # the rest is not read
+            answer.clear()
+            await JSONResponse({"error": reason}, status, headers)(scope, receive, keep)
+        for message in answer:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+            await send(message)
+
+    async def _fault(self, scope: Scope, receive: Receive, send: Send) -> tuple[int, str] | None:
+        """Answer a request; return status and reason if that takes too long, or too much is sent."""
+        limits, body = self.limits, bytearray()
         try:
             with anyio.fail_after(limits.seconds):
-                await self.app(scope, _replayed(body, receive), keep)
+                async for part in Request(scope, receive).stream():
+                    body += part
+                    if len(body) > limits.body:
+                        return 413, f"the body is longer than {limits.body:,} bytes: send less at once"
         except TimeoutError:
-            return _refuse(
-                503, f"the answer took longer than {limits.seconds:g} seconds: ask for less at once"
-            )
-        return answer
+            return 408, f"the request did not arrive within {limits.seconds:g} seconds"
+        except ClientDisconnect:
+            return None
+        whole = iter([{"type": "http.request", "body": bytes(body), "more_body": False}])
+
+        async def replayed() -> Message:
+            return next(whole, None) or await receive()
+
+        try:
+            with anyio.fail_after(limits.seconds):
+                await self.app(scope, replayed, send)
+        except TimeoutError:
+            return 503, f"the answer took longer than {limits.seconds:g} seconds: ask for less at once"
+        return None
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Return why a request must be refused by its headers, or None."""
@@ -167,46 +169,3 @@ class Guard:
         if not length.isdigit() or int(length) > self.limits.body:
             return 413, f"the body is longer than {self.limits.body:,} bytes: send less at once"
         return None
-
-    async def _body(self, receive: Receive) -> bytes | None:
-        """Return the whole body, or None if there is too much of it."""
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return b"".join(parts)  # the client has gone, and nobody will read the answer
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > self.limits.body:
-                return None
-            if not message.get("more_body"):
-                return b"".join(parts)
-
-
-def _refuse(status: int, reason: str) -> list[Message]:
-    """Return an error with a sentence."""
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if status in (408, 413, 431):  # the rest of the request is not read
-        headers.append((b"connection", b"close"))
-    return [
-        {"type": "http.response.start", "status": status, "headers": headers},
-        {"type": "http.response.body", "body": body},
-    ]
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that first gives a body that has been read, then what follows."""
-    given = False
-
-    async def again() -> Any:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again

@@ -36,16 +36,7 @@ class FoundSenses(answers.SensesOf):
 
 
 class SenseFinder:
-    """Finds senses in the corpus that the service was started with; no request names a file.
-
-    Examples
-    --------
-    >>> finder = SenseFinder([["the", "dog", "and", "the", "cat"], ["a", "dog", "in", "a", "car"]])
-    >>> from densvec.serve.models import Models
-    >>> model = Models(wv).get()
-    >>> finder.ask(model, "dog").word  # mostly, it is being read for
-    'dog'
-    """
+    """Finds senses in the corpus that the service was started with; no request names a file."""
 
     def __init__(self, corpus: Corpus | None) -> None:
         self._corpus = corpus

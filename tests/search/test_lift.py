@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec.search.lift import Lift
+from densvec.search import Lift
 
 
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 8))

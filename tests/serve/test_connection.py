@@ -27,6 +27,7 @@ def few_files():
 @pytest.fixture(scope="module")
 def service(model_file):
     with Service(model_file, "--max-seconds", 2, preexec_fn=few_files) as made:
+        made.idle = open_files(made)
         made.ask("/v1/similar", {"positive": "kiwi"})
         yield made
         assert not any("Traceback" in line for line in made.errors)
@@ -160,14 +161,14 @@ def test_answers_that_nobody_reads_are_given_up(service):
     body = json.dumps([{"context": ["kiwi", "digs"], "position": 0}] * 256).encode()
     head = b"POST /v1/infer HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     request = head + b"content-length: %d\r\n\r\n" % len(body) + body
-    before = open_files(service)
+    wait_until(lambda: open_files(service) <= service.idle)
     with socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         host, port = service.host.split(":")
         sock.connect((host, int(port)))
         sock.sendall(request * 60)  # to be answered by 8 MB, more than the system keeps
-        wait_until(lambda: open_files(service) > before)
-        wait_until(lambda: open_files(service) <= before)
+        wait_until(lambda: open_files(service) > service.idle)
+        wait_until(lambda: open_files(service) <= service.idle)
         received = b""
         with contextlib.suppress(ConnectionError):
             while part := sock.recv(1 << 16):

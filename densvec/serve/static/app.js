@@ -10,7 +10,6 @@ import * as word from "./word.js";
 
 const views = { sentence, word, compare, map };
 const main = document.getElementById("main");
-const THEMES = { auto: "as the system", light: "light", dark: "dark" };
 let shown = null; // {name, update}
 let facts = null; // what /v1/model says
 let turn = 0;
@@ -66,21 +65,6 @@ async function show() {
   }
 }
 
-function setTheme(theme) {
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  const button = document.getElementById("theme");
-  button.textContent = { auto: "◐", light: "○", dark: "●" }[theme];
-  button.setAttribute("aria-label", `Colours: ${THEMES[theme]}`);
-  button.title = `Colours: ${THEMES[theme]}`;
-  localStorage.setItem("densvec-theme", theme);
-}
-
-document.getElementById("theme").addEventListener("click", () => {
-  const names = Object.keys(THEMES);
-  const now = localStorage.getItem("densvec-theme") ?? "auto";
-  setTheme(names[(names.indexOf(now) + 1) % names.length]);
-});
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is that of the view
   main.focus();
@@ -90,8 +74,6 @@ document.getElementById("model").addEventListener("change", (event) => {
   go(view, { ...params, model: event.target.value });
 });
 
-const stored = localStorage.getItem("densvec-theme");
-setTheme(Object.hasOwn(THEMES, stored) ? stored : "auto");
 takeToken();
 window.addEventListener("hashchange", show);
 show();
