@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from densvec.answers.documents import Document, Scored, Unknown, scored
-from densvec.answers.tables import Table, columns
+from densvec.answers.documents import Document, Scored, Table, Unknown, columns, scored
 
 if TYPE_CHECKING:
     from densvec.evaluation.figures import Results

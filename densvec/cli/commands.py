@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from densvec.answers import METRICS, Document
+from densvec.answers import METRICS, Document, parse_marked
 from densvec.answers.messages import UsageError, check_known, say, spelt
 from densvec.checks import counted
-from densvec.questions.lookup import common_rows, least_count
+from densvec.questions.lookup import common_rows, least_count, words_of
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -100,24 +101,12 @@ def metric(default: str, choices: Iterable[str] = METRICS) -> Argument:
 
 @dataclass(frozen=True)
 class Command:
-    """A command.
-
-    Attributes
-    ----------
-    name : str
-    help : str
-        One line for the list of commands.
-    description, examples : str
-        What stands above and below the arguments in its own help.
-    arguments : sequence of Argument
-    run : callable
-        (arguments) → what it found.
-    """
+    """A command."""
 
     name: str
-    help: str
-    description: str
-    examples: str
+    help: str  # one line for the list of commands
+    description: str  # above the arguments in its own help
+    examples: str  # below them
     arguments: Sequence[Argument]
     run: Callable[[argparse.Namespace], Result]
 
@@ -127,21 +116,14 @@ class Question(Command):
     """A command that answers questions one after another; one that cannot be answered does not stop the others.
 
     Here `run` is called with the model and the arguments, and returns what answers a question.
-
-    Attributes
-    ----------
-    echo : callable
-        (question, arguments) → what its document begins with.
-    together : callable, optional
-        If all arguments are one question: (words) → the question. A line of standard input is then one word.
-    titled : bool or None
-        Whether the question is printed above its answer; None if there are several.
     """
 
     run: Callable[..., Any]
+    #: (question, arguments) → what its document begins with
     echo: Callable[[Any, argparse.Namespace], dict[str, Any]] = field(kw_only=True)
+    #: If all arguments are one question: (words) → the question. A line of standard input is then one word.
     together: Callable[[list[str]], Any] | None = None
-    titled: bool | None = None
+    titled: bool | None = None  # whether the question stands above its answer; None: if there are several
 
     def asked(self, args: argparse.Namespace) -> Iterator[tuple[str, Any]]:
         """Yield the questions, each with its text."""
@@ -198,6 +180,12 @@ def known(wv: KeyedDensities, words: Iterable[str]) -> list[str]:
         if count < least:
             say(f"densvec: {word} occurs {counted(count, 'time')} only: what is said of it is uncertain")
     return found
+
+
+def marked_word(wv: KeyedDensities, text: str) -> tuple[str, list[str], int]:
+    """Return the marked word, its sentence and its place, as the model spells them; the word must be known."""
+    word, tokens, position = parse_marked(text, partial(words_of, wv))
+    return known(wv, [word])[0], [spelt(wv, token) for token in tokens], position
 
 
 def text_of(argument: str) -> str:

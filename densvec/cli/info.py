@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from densvec.answers.tables import columns
+from densvec.answers.documents import columns
 from densvec.checks import counted
 from densvec.cli.commands import MODEL, Argument, Command, Result
 from densvec.cli.output import check_output, size_of

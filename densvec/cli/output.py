@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from densvec.answers import Document, Table, encoded
+from densvec.answers.documents import format_of
 from densvec.answers.messages import say, sentence
-from densvec.answers.tables import format_of
 from densvec.files.streams import check_target, faults_named, open_for_writing
 
 # What a terminal obeys instead of showing: control characters, and those that reverse the direction of text. Line
@@ -33,13 +33,7 @@ def prepare_streams() -> None:
 
 
 def visible(text: str, hidden: re.Pattern[str] = _HIDDEN) -> str:
-    r"""Return a text in which what a terminal would obey is escaped.
-
-    Examples
-    --------
-    >>> print(visible("kiwi\x1b]0;gotcha\x07"))
-    kiwi\x1b]0;gotcha\x07
-    """
+    r"""Return a text in which what a terminal would obey is escaped."""
     return hidden.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

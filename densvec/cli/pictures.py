@@ -8,8 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError
-from densvec.cli.commands import MODEL, Argument, Command, Result, flag, known, load, option, text_of
-from densvec.cli.context import marked_word
+from densvec.cli.commands import (
+    MODEL,
+    Argument,
+    Command,
+    Result,
+    flag,
+    known,
+    load,
+    marked_word,
+    option,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities

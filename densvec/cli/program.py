@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from densvec._version import __version__
 from densvec.answers import Document
 from densvec.answers.messages import UsageError, route_messages, say, sentence
-from densvec.cli import context, files, info, pictures, serve, texts, train, words
+from densvec.cli import files, info, pictures, serve, texts, train, words
 from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, load
 from densvec.cli.output import Output, prepare_streams, print_json, put
 
@@ -26,8 +26,8 @@ COMMANDS: dict[str, Command] = {
         train.TRAIN,
         info.INFO,
         words.SIMILAR,
-        context.INFER,
-        context.SUBSTITUTES,
+        words.INFER,
+        words.SUBSTITUTES,
         words.ENTAILS,
         words.HYPERNYMS,
         words.TAXONOMY,
@@ -41,7 +41,7 @@ COMMANDS: dict[str, Command] = {
         files.IMPORT,
         files.COMPRESS,
         texts.INDEX,
-        context.WHERE,
+        words.WHERE,
         pictures.PLOT,
         serve.SERVE,
         serve.EXPLORE,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from densvec import answers
 from densvec.answers import Document
+from densvec.answers.documents import columns
 from densvec.answers.messages import UsageError, say
-from densvec.answers.tables import columns
 from densvec.checks import counted
 from densvec.cli.commands import (
     MODEL,

@@ -24,15 +24,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     the file is renamed. If anything goes wrong the hidden file is removed and ``path`` stays as it was. An
     existing file's permissions are kept; a symbolic link stays and its target is replaced. A process that is
     killed may leave its hidden file behind: the next save to the same path removes it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "numbers"
-    >>> with atomic_write(target) as file:
-    ...     _ = file.write(b"1 2 3")
-    >>> target.read_bytes()
-    b'1 2 3'
     """
     target = Path(os.path.realpath(os.fspath(path)))
     old = _status(target)

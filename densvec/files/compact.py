@@ -49,16 +49,9 @@ class CompactRows:
 
     @classmethod
     def of(cls, table: npt.ArrayLike, dtype: str, *, centred: bool = False) -> CompactRows:
-        """Return a table in compact form, as near to its numbers as the type allows.
+        """Return a table in compact form, "int8" or "float16", as near to its numbers as the type allows.
 
-        Parameters
-        ----------
-        table : array_like, shape (V, D)
-            Numbers.
-        dtype : {"int8", "float16"}
-            How each is stored.
-        centred : bool, optional
-            Whether to store how numbers differ from the middle of their row, for rows that lie far from 0.
+        If it is `centred`, what is stored is how numbers differ from the middle of their row, which may lie far from 0.
         """
         values = np.array(table, dtype=np.float32)
         offsets = None

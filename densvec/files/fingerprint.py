@@ -19,15 +19,6 @@ def fingerprint(path: PathLike | Sequence[PathLike]) -> dict[str, Any] | None:
     """Return what identifies a local regular file, as a JSON document; None for anything else.
 
     A list of files is identified by all sizes, and by its first and last file.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "corpus.txt")
-    >>> with open(path, "w") as file:
-    ...     _ = file.write("a b c")
-    >>> fingerprint(path)
-    {'bytes': 5, 'ends': '40e124ce...'}
     """
     if not isinstance(path, (str, os.PathLike)):
         return _of_several(path)

@@ -18,12 +18,6 @@ def pack_words(words: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     r"""Return a vocabulary as tensors: every word in UTF-8 with a NUL byte after it, and where each begins.
 
     Word ``i`` is ``bytes[offsets[i] : offsets[i + 1] - 1]``; a NUL inside a word is just a byte of it.
-
-    Examples
-    --------
-    >>> packed = pack_words(["a", "bc"])
-    >>> packed["vocabulary.bytes"].tobytes(), packed["vocabulary.offsets"].tolist()
-    (b'a\x00bc\x00', [0, 2, 5])
     """
     data = np.frombuffer(_encode("\0".join([*words, ""])), np.uint8)
     ends = np.flatnonzero(data == 0) + 1

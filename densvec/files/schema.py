@@ -29,13 +29,6 @@ def leave_out(
 
     A name stands for a tensor, for all tensors of a group (``"encoder"``), or for an attribute (``"count"``).
     What a file cannot do without is an error; unknown names are ignored.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tensors = {"means": np.zeros(2), "encoder.mean_bias": np.zeros(2), "attributes.score": np.zeros(2)}
-    >>> list(leave_out(tensors, ["encoder", "score", "syn1neg"], needed={"means"}))
-    ['means']
     """
     ignored = {ignore} if isinstance(ignore, str) else set(ignore)
     kept = {}

@@ -297,14 +297,7 @@ def _circles(model: Model, plane: Plane, words: list[str]) -> list[View]:
 
 
 def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
-    """Return a plane that shows one shift in full length, to the right, and the other points as well as possible.
-
-    Examples
-    --------
-    >>> plane = plane_of_shift(np.zeros(3), np.array([0.0, 0, 2]), np.array([[0.0, 5, 0], [0, -5, 1]]))
-    >>> plane.points(np.array([0.0, 0, 2])).round(6)
-    array([2., 0.])
-    """
+    """Return a plane that shows one shift in full length, to the right, and the other points as well as possible."""
     before, after, others = (np.asarray(means, dtype=np.float64) for means in (before, after, others))
     shift = after - before
     if np.linalg.norm(shift) < 1e-9 or len(shift) < 2:
@@ -320,15 +313,7 @@ def plane_of_shift(before: Floats, after: Floats, others: Floats) -> Plane:
 
 
 def spread(means: Floats) -> Floats:
-    """Lay out words, (n, D), on the first two principal components of their directions, (n, 2).
-
-    Examples
-    --------
-    >>> groups = np.repeat(np.eye(3), 20, axis=0)
-    >>> points = spread(groups).reshape(3, 20, 2)
-    >>> bool(np.allclose(points, points[:, :1]))
-    True
-    """
+    """Lay out words, (n, D), on the first two principal components of their directions, (n, 2)."""
     vectors = np.asarray(means, dtype=np.float64)
     if len(vectors) < 2:
         return np.zeros((len(vectors), 2))
