@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
 import struct
-from typing import IO, Any
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from densvec.types import Array, Floats, PathLike
 
 _MAGIC = 793712314
 _VERSION = 12
-_ARGUMENTS = struct.Struct("<12id")  # dim … lrUpdateRate, t
+_START = struct.Struct(
+    "<2i12idiiiqq"
+)  # magic, version; dim … lrUpdateRate, t; size, words, labels, tokens, pruned
 _LONGEST_WORD = 1 << 16
 
 
@@ -23,49 +25,51 @@ def is_fasttext(start: bytes) -> bool:
 
 def read_fasttext(path: PathLike) -> tuple[list[str], Floats, Array]:
     """Return the words of a fastText ``.bin`` file, their vectors, and their counts."""
-    with faults_named(path), open(path, "rb") as file:
-        try:
-            return _read(file)
-        except (struct.error, EOFError, IndexError) as error:
-            raise ValueError(f"{path}: the file is truncated or damaged: {error}") from error
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+    try:
+        with faults_named(path), open(path, "rb") as file:
+            return _read(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (struct.error, IndexError, OverflowError) as error:
+        raise ValueError(f"{path}: the file is truncated or damaged: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
-def _read(file: IO[bytes]) -> tuple[list[str], Floats, Array]:
-    magic, version = _unpack(file, "<ii")
+def _read(data: mmap.mmap) -> tuple[list[str], Floats, Array]:
+    magic, version, dimension, *arguments = _START.unpack_from(data)
+    buckets, shortest, longest = arguments[7:10]
+    size, n_words, _, _, pruned = arguments[12:]
     if magic != _MAGIC:
         raise ValueError("this is not a fastText model")
     if version != _VERSION:
         raise ValueError(
             f"the file has fastText's format version {version}; only version {_VERSION} can be read"
         )
-    values = _ARGUMENTS.unpack(_exactly(file, _ARGUMENTS.size))
-    dimension, buckets, shortest, longest = values[0], values[8], values[9], values[10]
-    size, n_words, _, _, pruned = _unpack(file, "<iiiqq")
-    words, counts = [], []
+    words, counts, place = [], [], _START.size
     for _ in range(size):
-        word = _until_nul(file)
-        count, kind = _unpack(file, "<qb")
+        end = data.find(b"\0", place, place + _LONGEST_WORD)
+        if end < 0:
+            raise ValueError("a word has no end: the file is truncated or damaged")
+        count, kind = struct.unpack_from("<qb", data, end + 1)
         if kind == 0:  # not a label
-            words.append(word)
+            words.append(data[place:end])
             counts.append(count)
+        place = end + 10
     if len(words) != n_words:
         raise ValueError(f"the dictionary has {len(words)} words, not {n_words}")
-    file.seek(8 * max(pruned, 0), 1)
-    (quantised,) = _unpack(file, "<?")
+    place += 8 * max(pruned, 0)
+    quantised, rows, columns = struct.unpack_from("<?qq", data, place)
     if quantised:
         raise ValueError("the model is quantised (.ftz): use the .bin it was made from")
-    rows, columns = _unpack(file, "<qq")
-    if columns != dimension or rows < n_words:
+    if columns != dimension or columns < 1 or rows < n_words:
         raise ValueError(
             f"the matrix is {rows} by {columns}: {n_words} words of {dimension} numbers were expected"
         )
-    data = _exactly(file, 4 * rows * columns)
-    matrix = np.frombuffer(data, "<f4").reshape(rows, columns)
+    if place + 17 + 4 * rows * columns > len(data):
+        raise ValueError(f"the file is truncated: the matrix of {rows} by {columns} is not all there")
+    matrix = np.frombuffer(data, "<f4", rows * columns, place + 17).reshape(rows, columns)
     vectors = np.empty((n_words, dimension), dtype=np.float32)
     for i, word in enumerate(words):
-        grams = _ngrams(word, shortest, longest, buckets) if buckets and longest > 0 else []
+        grams = _ngrams(word, max(shortest, 1), longest, buckets) if buckets and longest > 0 else []
         vectors[i] = matrix[[i, *(size + gram for gram in grams)]].mean(axis=0)
     text = [word.decode("utf-8", "replace") for word in words]
     return text, vectors, np.array(counts, dtype=np.int64)
@@ -96,23 +100,3 @@ def _hash(data: bytes) -> int:
     for byte in data:
         value = ((value ^ (byte | 0xFFFFFF00 if byte & 0x80 else byte)) * 16777619) & 0xFFFFFFFF
     return value
-
-
-def _unpack(file: IO[bytes], form: str) -> Any:
-    return struct.unpack(form, _exactly(file, struct.calcsize(form)))
-
-
-def _exactly(file: IO[bytes], size: int) -> bytes:
-    data = file.read(size)
-    if len(data) < size:
-        raise EOFError(f"expected {size:,} bytes, found {len(data):,}")
-    return data
-
-
-def _until_nul(file: IO[bytes]) -> bytes:
-    parts = bytearray()
-    while (byte := _exactly(file, 1)) != b"\0":
-        parts += byte
-        if len(parts) > _LONGEST_WORD:
-            raise ValueError("a word has no end")
-    return bytes(parts)

@@ -53,9 +53,18 @@ def test_fasttext(tmp_path, capsys, bucket):
     for word in model.wv.index_to_key:
         assert np.allclose(wv[word], model.wv[word], atol=1e-6), word
         assert wv.get_vecattr(word, "count") == model.wv.get_vecattr(word, "count")
-    (tmp_path / "short.bin").write_bytes((tmp_path / "model.bin").read_bytes()[:200])
-    assert main(["import", str(tmp_path / "short.bin"), "-o", str(tmp_path / "x.dv")]) == 1
-    assert "truncated or damaged" in capsys.readouterr().err
+    whole = (tmp_path / "model.bin").read_bytes()
+    for size in range(4, len(whole) - 200, 37):  # the output matrix at the end is not needed
+        (tmp_path / "short.bin").write_bytes(whole[:size])
+        assert main(["import", str(tmp_path / "short.bin"), "-o", str(tmp_path / "x.dv")]) == 1
+        error = capsys.readouterr().err
+        assert "truncated" in error
+        assert "short.bin" in error
+    (tmp_path / "least.bin").write_bytes(
+        whole[:44] + (-(1 << 31)).to_bytes(4, "little", signed=True) + whole[48:]
+    )
+    [found] = answer(capsys, "import", tmp_path / "least.bin", "-o", tmp_path / "least.dv")
+    assert found["words"] == len(wv)
 
 
 def test_export_and_back(model, tmp_path):
