@@ -374,6 +374,10 @@ def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Docu
     from densvec.search.occurrences import Occurrences
 
     index = Occurrences(args.index, wv)
+    if not index.is_complete:
+        say(
+            f"densvec where: {args.index} is not complete: `densvec index` with the arguments of before goes on"
+        )
 
     def answer(text: str) -> Document:
         word, tokens, position = marked_word(wv, text)

@@ -94,6 +94,11 @@ def test_where_goes_on(model, tmp_path, monkeypatch, capsys):
     assert ["error" in document for document in documents] == [False, True, True, False]
     assert "2 of 4 could not be answered" in err
     assert run(monkeypatch, capsys, lines[1:2], "where", model, index, "-")[0] == 1
+    plan = tmp_path / "index" / "occurrences.json"  # as an interruption leaves it
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "complete": False}))
+    code, out, err = run(monkeypatch, capsys, lines[:1], "where", model, index, "-")
+    assert (code, bool(out)) == (0, True)
+    assert f"{index} is not complete" in err
 
 
 def test_a_taxonomy_leaves_out_unknown_words(model, monkeypatch, capsys):
