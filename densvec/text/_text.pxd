@@ -17,13 +17,7 @@ cdef extern from "_tokens.h" nogil:
     void hash_word(Word *word, const HashKey *key)
     int utf8_sequence(const uint8_t *p, const uint8_t *end)
     const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end)
-    ctypedef enum Repair:
-        REPAIR_REPLACE
-        REPAIR_IGNORE
-        REPAIR_BACKSLASH
-        REPAIR_SURROGATE
-    uint8_t *utf8_repair(const uint8_t **p, const uint8_t *end, bint final, Repair how, uint8_t *out,
-                         int64_t *repaired)
+    int64_t utf8_faults(const uint8_t *p, const uint8_t *end)
 
 
 cdef int64_t MOST_WORDS
@@ -40,8 +34,7 @@ cdef class TextBlock:
 
 
 cdef class TextReader:
-    cdef object sources, file, name, handler
-    cdef object builtin                     # the Repair that does what the handler does, or None
+    cdef object sources, file, name
     cdef str errors
     cdef object buffer                      # bytearray that owns the memory of `data`
     cdef uint8_t *data
@@ -62,6 +55,4 @@ cdef class TextReader:
     cdef bint clip_lines(self, Py_ssize_t *n) noexcept
     cdef int validate(self, bint final) except -1
     cdef int repair(self, bint final) except -1
-    cdef int replace_rest(self, const uint8_t *text, Py_ssize_t size, Py_ssize_t rest) except -1
-    cdef bytes repaired_by_handler(self, bytes text, bint final, Py_ssize_t *rest)
     cdef int squeeze(self) noexcept

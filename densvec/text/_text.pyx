@@ -18,14 +18,6 @@ LONGEST_WORD = 1 << 24                      # bytes: what has longer ones is no 
 cdef int64_t MOST_WORDS = 1000000000
 MAX_BLOCK_WORDS = MOST_WORDS
 
-# Python's own error handlers, which are done natively instead of calling Python for every invalid byte.
-BUILTIN_HANDLERS = {
-    codecs.lookup_error("replace"): REPAIR_REPLACE,
-    codecs.lookup_error("ignore"): REPAIR_IGNORE,
-    codecs.lookup_error("backslashreplace"): REPAIR_BACKSLASH,
-    codecs.lookup_error("surrogateescape"): REPAIR_SURROGATE,
-}
-
 cdef HashKey NO_KEY = HashKey(0, 0)         # for words that no table asks for
 
 
@@ -92,8 +84,7 @@ cdef class TextReader:
                  limit=None, offset=0, buffer_size=1 << 20):
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, not {max_sentence_length}")
-        self.handler = codecs.lookup_error(errors)
-        self.builtin = BUILTIN_HANDLERS.get(self.handler)
+        codecs.lookup_error(errors)     # now, rather than at the first wrong byte
         self.errors = errors
         self.sources = iter(sources)
         self.max_sentence_length = min(max_sentence_length, MOST_WORDS)
@@ -271,77 +262,25 @@ cdef class TextReader:
     cdef int repair(self, bint final) except -1:
         """Turn data[valid:stop] into UTF-8 as the error handler says."""
         cdef const uint8_t *p = self.data + self.valid
-        cdef const uint8_t *end = self.data + self.stop
-        cdef Py_ssize_t left = end - p, size, rest
-        cdef uint8_t *out
-        cdef uint8_t *scratch
-        cdef Repair how
-        cdef bytes text
-        if self.builtin is None:
-            text = self.repaired_by_handler(PyBytes_FromStringAndSize(<const char *>p, left), final, &rest)
-            size = len(text) - rest
-            self.replace_rest(text, size, rest)
-            return 0
-        how = self.builtin
-        scratch = <uint8_t *>malloc(4 * <size_t>left)
-        if scratch == NULL:
-            raise MemoryError(f"no memory to repair {left} bytes that are not UTF-8")
+        cdef Py_ssize_t left = self.stop - self.valid, size, read, rest
+        cdef bytes text = PyBytes_FromStringAndSize(<const char *>p, left)
         try:
-            with nogil:
-                out = utf8_repair(&p, end, final, how, scratch, &self.replaced)
-                size, rest = out - scratch, end - p
-                memcpy(out, p, rest)
-            self.replace_rest(scratch, size, rest)
-        finally:
-            free(scratch)
-        return 0
-
-    cdef int replace_rest(self, const uint8_t *text, Py_ssize_t size, Py_ssize_t rest) except -1:
-        """Replace data[valid:] by `size` bytes that are UTF-8 and `rest` bytes that may become so."""
+            decoded, read = codecs.utf_8_decode(text, self.errors, final)
+        except UnicodeDecodeError as error:
+            if self.errors == "strict":
+                offset = self.bytes_read - left + error.start
+                error.reason = f"not UTF-8 at byte {offset} of {self.name}; errors='replace' or 'ignore' reads on"
+            raise
+        self.replaced += utf8_faults(p, p + read)
+        text = decoded.encode("utf-8", "surrogatepass")
+        size, rest = len(text), left - read
         while self.valid + size + rest + 1 > self.capacity:
             self.resize(2 * self.capacity)
-        memcpy(self.data + self.valid, text, size + rest)
+        memmove(self.data + self.valid + size, self.data + self.stop - rest, rest)
+        memcpy(self.data + self.valid, <const char *>text, size)
         self.valid += size
         self.stop = self.valid + rest
         return 0
-
-    cdef bytes repaired_by_handler(self, bytes text, bint final, Py_ssize_t *rest):
-        """Return text repaired by a handler written in Python; its last `rest` bytes are left for later."""
-        cdef const uint8_t *begin = text
-        cdef const uint8_t *end = begin + len(text)
-        cdef const uint8_t *p = begin
-        cdef const uint8_t *q
-        cdef Py_ssize_t at, after
-        cdef int bad
-        repaired = bytearray()
-        while True:
-            q = utf8_valid_until(p, end)
-            repaired += text[p - begin: q - begin]
-            p = q
-            bad = utf8_sequence(p, end) if p < end else 0
-            if bad == 0 and (p == end or not final):
-                break
-            bad = -bad if bad else <int>(end - p)
-            at = p - begin
-            reason = "invalid bytes"
-            if self.errors == "strict":
-                offset = self.bytes_read - (end - p)
-                reason = f"not UTF-8 at byte {offset} of {self.name}; errors='replace' or 'ignore' reads on"
-            replacement, position = self.handler(UnicodeDecodeError("utf-8", text, at, at + bad, reason))
-            if isinstance(replacement, str):
-                replacement = replacement.encode("utf-8", "surrogatepass")
-            repaired += replacement
-            self.replaced += 1
-            after = position if position >= 0 else position + len(text)
-            if not at < after <= len(text):
-                raise IndexError(
-                    f"the error handler {self.errors!r} returned position {position} for bytes at {at} of "
-                    f"{len(text)}: it must be after them"
-                )
-            p = begin + after
-        rest[0] = end - p
-        repaired += text[p - begin:]
-        return bytes(repaired)
 
     cdef int squeeze(self) noexcept:
         """Leave one byte of each run of whitespace in the scanned text: only words count towards a block."""

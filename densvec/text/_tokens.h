@@ -282,69 +282,15 @@ static inline const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *e
     return end;
 }
 
-/* What becomes of bytes that are not UTF-8: Python's own error handlers. */
-typedef enum { REPAIR_REPLACE, REPAIR_IGNORE, REPAIR_BACKSLASH, REPAIR_SURROGATE } Repair;
-
-/* Write what becomes of a few bytes that are not UTF-8; return where that ends. */
-static inline uint8_t *write_repaired(const uint8_t *bad, int length, Repair how, uint8_t *out) {
-    static const char digits[] = "0123456789abcdef";
-    int i;
-    if (how == REPAIR_REPLACE) {
-        memcpy(out, "\xEF\xBF\xBD", 3);
-        return out + 3;
+/* How many byte sequences of [p, end) are not UTF-8. */
+static inline int64_t utf8_faults(const uint8_t *p, const uint8_t *end) {
+    int64_t faults = 0;
+    while ((p = utf8_valid_until(p, end)) < end) {
+        const int length = utf8_sequence(p, end);
+        p = length ? p - length : end;
+        faults++;
     }
-    for (i = 0; i < length; i++) {
-        if (how == REPAIR_BACKSLASH) {
-            *out++ = '\\';
-            *out++ = 'x';
-            *out++ = (uint8_t)digits[bad[i] >> 4];
-            *out++ = (uint8_t)digits[bad[i] & 15];
-        } else if (how == REPAIR_SURROGATE) { /* U+DC00 + the byte */
-            *out++ = 0xED;
-            *out++ = (uint8_t)(0xB0 | (bad[i] >> 6));
-            *out++ = (uint8_t)(0x80 | (bad[i] & 63));
-        }
-    }
-    return out;
-}
-
-/* Copy [*p, end) to `out`, which has room for four times as many bytes, and repair what is not UTF-8; return where the
- * copy ends. A sequence that the text ends within is left for later, and p stays there, unless the text is `final`. */
-static inline uint8_t *utf8_repair(const uint8_t **p, const uint8_t *end, int final, Repair how, uint8_t *out,
-                                   int64_t *repaired) {
-    const uint8_t *q = *p;
-    while (q < end) {
-        int length;
-        if (end - q >= 8) {
-            const uint64_t text = load8(q);
-            const size_t n = ascii_length(text);
-            memcpy(out, &text, 8);
-            out += n;
-            q += n;
-            if (n == 8) continue;
-        }
-        /* Text in an encoding of one byte each is mostly this. */
-        while (end - q >= 2 && *q >= 0x80 && !utf8_begins(q)) {
-            out = write_repaired(q, 1, how, out);
-            q++;
-            ++*repaired;
-        }
-        length = utf8_sequence(q, end);
-        if (length > 0) {
-            const uint8_t *next = q + length;
-            while (q < next) *out++ = *q++;
-            continue;
-        }
-        if (!length) {
-            if (!final) break;
-            length = (int)(q - end);
-        }
-        out = write_repaired(q, -length, how, out);
-        q -= length;
-        ++*repaired;
-    }
-    *p = q;
-    return out;
+    return faults;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* libFuzzer on the C code that reads text: `make fuzz-native`. Its laws:
  *
- * - what is repaired is UTF-8, and repairing it again changes nothing;
+ * - what is left of a text without its faults is UTF-8, and they are as many as counted;
  * - text read in two pieces has the words of the text read whole;
  * - a table holds every word, as often as it came, also after rare ones were dropped, whatever its key;
  * - raw text becomes the same tokens in pieces of any length, which are UTF-8 and fit the room they are promised.
@@ -22,18 +22,26 @@ static uint8_t *copied(const uint8_t *data, size_t size) {
     return copy;
 }
 
-/* Repair a text in two pieces; the result has padding behind it. */
-static uint8_t *repaired(const uint8_t *data, size_t size, size_t cut, Repair how, size_t *length) {
-    uint8_t *text = copied(data, size), *out = (uint8_t *)malloc(4 * size + TOKEN_PADDING);
-    const uint8_t *p = text;
-    uint8_t *end;
-    int64_t count = 0;
-    REQUIRE(out);
-    end = utf8_repair(&p, text + cut, 0, how, out, &count);
-    end = utf8_repair(&p, text + size, 1, how, end, &count);
-    REQUIRE(p == text + size);
-    *length = end - out;
-    REQUIRE(*length <= 4 * size);
+/* The parts of a text that are UTF-8, one after the other, with padding behind them. */
+static uint8_t *valid_parts(const uint8_t *data, size_t size, size_t *length) {
+    uint8_t *text = copied(data, size), *out = copied(data, size);
+    const uint8_t *p = text, *end = text + size;
+    int64_t faults = 0;
+    *length = 0;
+    while (p < end) {
+        const uint8_t *stop = utf8_valid_until(p, end);
+        memcpy(out + *length, p, stop - p);
+        *length += stop - p;
+        if (stop < end) {
+            const int bad = utf8_sequence(stop, end);
+            REQUIRE(bad <= 0 && bad > -4);
+            stop = bad ? stop - bad : end;
+            faults++;
+        }
+        p = stop;
+    }
+    REQUIRE(faults == utf8_faults(text, end));
+    REQUIRE(utf8_valid_until(out, out + *length) == out + *length);
     free(text);
     return out;
 }
@@ -147,21 +155,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint64_t seed;
     size_t cut, length, again;
     uint8_t *text, *other;
-    Repair how;
     if (size < 9) return 0;
     memcpy(&seed, data, 8);
     data += 8;
     size -= 8;
     cut = seed % (size + 1);
-    how = (Repair)(seed >> 4 & 3);
-
-    text = repaired(data, size, cut, how, &length);
-    if (how != REPAIR_SURROGATE) {
-        REQUIRE(utf8_valid_until(text, text + length) == text + length);
-        other = repaired(text, length, length / 2, how, &again);
-        REQUIRE(again == length && !memcmp(text, other, length));
-        free(other);
-    }
+    text = valid_parts(data, size, &length);
     memset(text + length, 0x5A, TOKEN_PADDING);
     check_words(text, length, cut < length ? cut : length, seed);
     free(text);
