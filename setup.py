@@ -71,7 +71,6 @@ setup(
         [
             extension("densvec._corpus"),
             extension("densvec.text._raw"),
-            extension("densvec.text._sentences"),
             extension("densvec.text._text"),
             extension("densvec.text._words"),
             extension("densvec.native._scan"),

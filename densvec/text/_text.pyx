@@ -269,7 +269,8 @@ cdef class TextReader:
         except UnicodeDecodeError as error:
             if self.errors == "strict":
                 offset = self.bytes_read - left + error.start
-                error.reason = f"not UTF-8 at byte {offset} of {self.name}; errors='replace' or 'ignore' reads on"
+                remedy = "errors='replace' or 'ignore' reads on"
+                error.reason = f"not UTF-8 at byte {offset} of {self.name}; {remedy}"
             raise
         self.replaced += utf8_faults(p, p + read)
         text = decoded.encode("utf-8", "surrogatepass")

@@ -114,26 +114,9 @@ static inline uint64_t fold(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* keep_bytes[n] & x keeps the first n bytes of a number of sixteen. */
-static const uint64_t keep_bytes[17][2] = {
-    {0, 0},
-    {0xFF, 0},
-    {0xFFFF, 0},
-    {0xFFFFFF, 0},
-    {0xFFFFFFFF, 0},
-    {0xFFFFFFFFFF, 0},
-    {0xFFFFFFFFFFFF, 0},
-    {0xFFFFFFFFFFFFFF, 0},
-    {~0ULL, 0},
-    {~0ULL, 0xFF},
-    {~0ULL, 0xFFFF},
-    {~0ULL, 0xFFFFFF},
-    {~0ULL, 0xFFFFFFFF},
-    {~0ULL, 0xFFFFFFFFFF},
-    {~0ULL, 0xFFFFFFFFFFFF},
-    {~0ULL, 0xFFFFFFFFFFFFFF},
-    {~0ULL, ~0ULL},
-};
+/* Sixteen bytes from kept + 16 - n on keep, by a bitwise and, the first n bytes of sixteen. */
+static const uint8_t kept[32] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                                 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
 /* Words that differ only in zero bytes at their end share a hash: at most sixteen such words can exist. */
 static inline void hash_short(Word *w, const HashKey *key) { w->hash = fold(w->low ^ key->low, w->high ^ key->high); }
@@ -205,8 +188,8 @@ static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlin
             if (n && q + n < end && (q[n] == ' ' || q[n] == '\n')) {
                 w->start = q;
                 w->length = n;
-                w->low = low & keep_bytes[n][0];
-                w->high = high & keep_bytes[n][1];
+                w->low = low & load8(kept + 16 - n);
+                w->high = high & load8(kept + 24 - n);
                 hash_short(w, key);
                 *p = q + n;
                 return TEXT_WORD;
@@ -217,23 +200,15 @@ static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlin
     return any_token(p, end, newlines, complete, key, w);
 }
 
-/* What the second byte of a sequence may be that begins with 0xC0 or more: `span` values from `low`. */
-static const uint8_t second_low[64] = {
-    0x00, 0x00, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, /* 0xC0 */
-    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, /* 0xD0 */
-    0xA0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, /* 0xE0 */
-    0x90, 0x80, 0x80, 0x80, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, /* 0xF0 */
-};
-static const uint8_t second_span[64] = {
-    0, 0, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, /* 0xC0 */
-    64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, /* 0xD0 */
-    32, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 32, 64, 64, /* 0xE0 */
-    48, 64, 64, 64, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 0xF0 */
-};
-
 /* Whether the two bytes at p, the first of them beyond ASCII, can begin a sequence. */
 static inline int utf8_begins(const uint8_t *p) {
-    return p[0] >= 0xC0 && (uint8_t)(p[1] - second_low[p[0] - 0xC0]) < second_span[p[0] - 0xC0];
+    switch (p[0]) { /* the second byte of some sequences has fewer values: others would be shorter, or no characters */
+        case 0xE0: return p[1] >= 0xA0 && p[1] < 0xC0;
+        case 0xED: return p[1] >= 0x80 && p[1] < 0xA0;
+        case 0xF0: return p[1] >= 0x90 && p[1] < 0xC0;
+        case 0xF4: return p[1] >= 0x80 && p[1] < 0x90;
+        default: return p[1] >= 0x80 && p[1] < 0xC0;
+    }
 }
 
 /* The UTF-8 sequence at p: its length if it is valid, minus the length of the bytes that a decoder replaces by one
@@ -242,7 +217,7 @@ static inline int utf8_sequence(const uint8_t *p, const uint8_t *end) {
     const uint8_t lead = p[0];
     const ptrdiff_t left = end - p;
     if (lead < 0x80) return 1;
-    if (lead < 0xC0 || !second_span[lead - 0xC0]) return -1;
+    if (lead < 0xC2 || lead > 0xF4) return -1;
     if (left < 2) return 0;
     if (!utf8_begins(p)) return -1;
     if (lead < 0xE0) return 2;

@@ -14,6 +14,15 @@ class WordIndex:
     def __len__(self) -> int: ...
     def encode(self, text: TextBlock) -> Block: ...
 
+def warn_of_string(sentence: object) -> None: ...
+
+class SentenceReader:
+    words: int
+    def __init__(
+        self, sentences: Iterable[Any], index: WordIndex, *, max_sentence_length: int = 10000
+    ) -> None: ...
+    def next_block(self, chunk_words: int) -> Block | None: ...
+
 class WordCounter:
     words: int
     examples: int
@@ -27,6 +36,15 @@ class WordCounter:
         max_vocab_size: int | None = None,
         trim_rule: TrimRule | None = None,
         progress: Callable[[WordCounter], object] | None = None,
+    ) -> None: ...
+    def count_sentences(
+        self,
+        sentences: Iterable[Any],
+        *,
+        max_vocab_size: int | None = None,
+        trim_rule: TrimRule | None = None,
+        progress: Callable[[WordCounter], object] | None = None,
+        progress_per: int = 10000,
     ) -> None: ...
     def prune(self, trim_rule: TrimRule | None = None) -> None: ...
     def merge(self, other: WordCounter) -> None: ...

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec._corpus import Block, count_beside
-from densvec.text._sentences import SentenceReader
 from densvec.text._text import TextReader
-from densvec.text._words import WordIndex
+from densvec.text._words import SentenceReader, WordIndex
 from densvec.text.pieces import Piece, pieces_of
 from densvec.text.source import as_files, text_reader
 from densvec.types import CorpusFile, Integers

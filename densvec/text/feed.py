@@ -11,9 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from densvec._corpus import Block, Chunk, Sampler
-from densvec.text._sentences import SentenceReader
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextBlock, TextReader
-from densvec.text._words import WordIndex
+from densvec.text._words import SentenceReader, WordIndex
 from densvec.text.source import check_corpus, file_reader, log_replaced, text_reader
 from densvec.types import CorpusFile
 

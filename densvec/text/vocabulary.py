@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from densvec.checks import counted
 from densvec.files.streams import is_plain
-from densvec.text._sentences import SentenceCounter
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text._words import WordCounter
 from densvec.text.pieces import Piece, neighbours, pieces_of
@@ -62,7 +61,7 @@ class RawVocabulary:
 
     def __init__(
         self,
-        counts: Mapping[str, int] | WordCounter | SentenceCounter,
+        counts: Mapping[str, int] | WordCounter,
         total_words: int,
         sentence_count: int,
         min_reduce: int = 1,
@@ -221,7 +220,6 @@ def count_words(
     logger.info("collecting all words and their counts")
     progress = _Progress(max(1, progress_per))
     sentences, corpus_file = as_files(sentences, corpus_file)
-    counter: WordCounter | SentenceCounter
     paths = [] if corpus_file is None else corpus_paths(corpus_file)
     if paths and workers > 1 and not max_vocab_size and all(map(is_plain, paths)):
         counter = count_pieces(
@@ -238,8 +236,8 @@ def count_words(
         counter = _count_text(text, sentences, max_vocab_size, trim_rule, progress)
     else:
         assert sentences is not None
-        counter = SentenceCounter()
-        counter.count(
+        counter = WordCounter()
+        counter.count_sentences(
             sentences,
             max_vocab_size=max_vocab_size,
             trim_rule=trim_rule,
@@ -328,7 +326,7 @@ class _Progress:
     per: int
     due: int = field(default=0)
 
-    def __call__(self, *counters: WordCounter | SentenceCounter) -> None:
+    def __call__(self, *counters: WordCounter) -> None:
         examples = sum(counter.examples for counter in counters)
         if examples >= self.due:
             self.due = examples - examples % self.per + self.per

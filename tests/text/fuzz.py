@@ -15,9 +15,8 @@ import numpy as np
 from densvec._corpus import Sampler
 from densvec.native._skipgram import Kernel
 from densvec.text._raw import Tokenised
-from densvec.text._sentences import SentenceCounter, SentenceReader
 from densvec.text._text import TextReader
-from densvec.text._words import WordCounter, WordIndex
+from densvec.text._words import SentenceReader, WordCounter, WordIndex
 from tests import fuzzing
 
 PATIENCE = 60  # seconds a case may take
@@ -117,9 +116,9 @@ def check(rng):
     counts = {}
     for word in itertools.chain.from_iterable(expected):
         counts[word] = counts.get(word, 0) + 1
-    counter, others = WordCounter(), SentenceCounter()
+    counter, others = WordCounter(), WordCounter()
     counter.count(reader())
-    others.count(expected)
+    others.count_sentences(expected)
     for found in (counter, others):
         require(list(found.counts().items()) == list(counts.items()), "counts, in order of appearance")
         require((found.words, found.examples) == (sum(counts.values()), len(expected)), "numbers of words")

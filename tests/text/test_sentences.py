@@ -2,8 +2,7 @@
 
 import pytest
 
-from densvec.text._sentences import SentenceCounter, SentenceReader
-from densvec.text._words import WordIndex
+from densvec.text._words import SentenceReader, WordCounter, WordIndex
 
 
 class Hostile:
@@ -58,8 +57,8 @@ def test_a_token_may_change_its_sentence_while_it_is_encoded(change):
 def test_a_token_may_change_its_sentence_while_it_is_counted(change):
     sentence = ["a", "a"]
     sentence += [Hostile(sentence, change), "a", "é"] * 30
-    counter = SentenceCounter()
-    counter.count([sentence])
+    counter = WordCounter()
+    counter.count_sentences([sentence])
     counts = counter.counts()
     assert (counter.words, counts["a"], counts["é"], len(counts)) == (92, 32, 30, 3)
 
@@ -72,8 +71,8 @@ def test_pieces_of_a_sentence_that_changes_are_those_it_had_at_first():
 
 def test_strings_of_a_class_of_their_own_are_strings():
     SENTENCE[:] = ["a", HostileString("é"), "a", "a"]
-    counter = SentenceCounter()
-    counter.count([SENTENCE])
+    counter = WordCounter()
+    counter.count_sentences([SENTENCE])
     assert counter.counts() == {"a": 3, "é": 1}
     SENTENCE[:] = ["a", HostileString("é"), "a"] * 20
     assert read(SENTENCE) == [[0, 1, 0] * 20]

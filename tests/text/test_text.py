@@ -158,7 +158,7 @@ def test_repairing_bytes_needs_no_more_memory_than_reading_them(errors):
 @pytest.mark.parametrize("position", [10**6, -(10**6)])
 def test_a_handler_that_points_elsewhere_is_an_error(position):
     codecs.register_error("densvec-test-handler", lambda error: ("?", position))
-    with pytest.raises(IndexError, match=f"position {position} from error handler out of bounds"):
+    with pytest.raises(IndexError, match="out of bounds"):
         blocks(reader(b"abc\xff e", errors="densvec-test-handler"))
 
 
