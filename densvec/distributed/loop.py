@@ -15,11 +15,12 @@ import torch
 
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group, RankError, settings
-from densvec.distributed.pieces import Ledger, PiecesFeed, agree_on_text, merged
+from densvec.distributed.pieces import Ledger, PiecesFeed, merged
 from densvec.distributed.vocabulary import check_shares
+from densvec.files.fingerprint import fingerprint
 from densvec.text.feed import Feed
 from densvec.text.pieces import deal, piece_of, pieces_of
-from densvec.text.source import as_files
+from densvec.text.source import as_files, corpus_paths
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.layout import STATE, Layout
 from densvec.training.loop import Loop, OnChunk
@@ -86,10 +87,13 @@ class RankLoop(Loop):
         self._chunk_words: int | None = None  # of the epoch; None is the model's own number
         self._batch_words = min(backend.batch_words, self._round_words)
         self._pieces = None
-        self._corpus = {"shares": group.size}
+        self._corpus: dict[str, Any] = {"shares": group.size}
         if corpus_file is not None:
             self._pieces = group.together(lambda: pieces_of(corpus_file))
-            self._corpus = agree_on_text(group, self._pieces, model._threads)
+            size = sum(piece.size for piece in self._pieces)
+            mark = fingerprint(corpus_paths(corpus_file)) or {"ends": None}
+            self._corpus = {"pieces": len(self._pieces), "bytes": size, "ends": mark["ends"]}
+            group.check_same("corpus", self._corpus)
         self._check_position()
         self._meeting = threading.Lock()
         self._in_epoch = False
@@ -331,9 +335,11 @@ class RankLoop(Loop):
     def _check_position(self) -> None:
         """Raise ValueError if the epoch was begun on another corpus, or on other shares of it."""
         pieces, now = self.run.position.pieces, self._corpus
-        if pieces is None or pieces["corpus"].items() <= now.items():  # earlier versions had no checksum
+        if pieces is None:
             return
         then = pieces["corpus"]
+        if all(then[name] == now.get(name) for name in ("shares", "pieces", "bytes", "ends") if name in then):
+            return
         if "shares" in then:
             raise ValueError(
                 f"this epoch was begun by {then['shares']} ranks, each with sentences of its own: only as many can "
@@ -342,7 +348,7 @@ class RankLoop(Loop):
         raise ValueError(
             f"the corpus is not the one that training was interrupted on: that had {then['pieces']} pieces of "
             f"{then['bytes']:,} bytes, this has {now.get('pieces', 'no')} of {now.get('bytes', 0):,}"
-            + (", with other words" if then["bytes"] == now.get("bytes") else "")
+            + (", and begins or ends with other text" if then["bytes"] == now.get("bytes") else "")
         )
 
 

@@ -268,8 +268,6 @@ def _check_shared(shared: dict[str, Any]) -> None:
     corpus = field(shared, "corpus", dict)
     for name in ("shares",) if "shares" in corpus else ("pieces", "bytes"):
         field(corpus, name, int, minimum=0)
-    if _optional(corpus, "checksum", int) is not None:  # older files have none
-        field(corpus, "checksum", int, minimum=0)
     if _optional(shared, "chunk_words", int) is not None:  # older files have none
         words = field(shared, "chunk_words", int, minimum=1)
         if words > MAX_BLOCK_WORDS:

@@ -81,8 +81,8 @@ def make_backend(
 ) -> Backend:
     """Return the backend of this name, ready to train ``wv``."""
     if name == "native":
-        from densvec.training.alignment import lay_side_by_side
         from densvec.training.native import BayesianSkipGramBackend
+        from densvec.training.tables import lay_side_by_side
 
         lay_side_by_side(wv)
         return BayesianSkipGramBackend(wv, objective, rates, state, workers=workers)

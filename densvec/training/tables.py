@@ -1,4 +1,4 @@
-"""The arrays that training the Bayesian Skip-gram reads and writes, by the names that all its backends share."""
+"""The arrays that training the Bayesian Skip-gram reads and writes: their names in all backends, and how they lie."""
 
 from __future__ import annotations
 
@@ -15,7 +15,19 @@ from densvec.types import Array
 if TYPE_CHECKING:
     from densvec.tables import Tables
 
-__all__ = ["PER_WORD", "bayesian_company", "bayesian_state", "bayesian_tables", "optimiser_layout"]
+__all__ = [
+    "LANES",
+    "PER_WORD",
+    "bayesian_company",
+    "bayesian_state",
+    "bayesian_tables",
+    "lay_apart",
+    "lay_side_by_side",
+    "optimiser_layout",
+]
+
+#: Numbers of the longest vectors, which in single precision are a cache line.
+LANES = 16
 
 #: Tables with a row for each word; the others are the encoder's weights.
 PER_WORD = ("means", "log_variances", "embeddings")
@@ -72,3 +84,45 @@ def bayesian_state(tables: dict[str, Array]) -> dict[str, Array]:
         )
         for table in optimiser_layout(shapes)
     }
+
+
+# Spherical densities are trained natively with a word's log-variance beside its mean: a row then takes as few cache
+# lines as can be, no vector lies across two of them, and workers that train different words never write the same one.
+
+
+def lay_side_by_side(wv: Tables) -> None:
+    """Replace means and log-variances by views of one table; diagonal densities stay where they are.
+
+    Examples
+    --------
+    >>> lay_side_by_side(wv)
+    >>> wv.vectors.strides, wv.log_variances.strides, wv.log_variances.base is wv.vectors.base
+    ((64, 4), (64, 4), True)
+    >>> lay_apart(wv)
+    >>> wv.vectors.flags.c_contiguous
+    True
+    """
+    means, log_variances = wv.vectors, wv.log_variances
+    if log_variances is None or log_variances.shape[1] != 1 or means.dtype != log_variances.dtype:
+        return
+    words, size = means.shape
+    table = _aligned(words, size + 1, means.dtype)
+    table[:, :size] = means
+    table[:, size : size + 1] = log_variances
+    wv.vectors, wv.log_variances = table[:, :size], table[:, size : size + 1]
+
+
+def lay_apart(wv: Tables) -> None:
+    """Make arrays of their own of means and log-variances that lie side by side."""
+    if not wv.vectors.flags.c_contiguous:
+        wv.vectors = np.ascontiguousarray(wv.vectors)
+    if wv.log_variances is not None and not wv.log_variances.flags.c_contiguous:
+        wv.log_variances = np.ascontiguousarray(wv.log_variances)
+
+
+def _aligned(rows: int, columns: int, dtype: np.dtype) -> Array:
+    """Return a table of zeros whose rows begin at cache lines, and go on for whole ones."""
+    columns = -(-columns // LANES) * LANES
+    memory = np.zeros(rows * columns + LANES, dtype)
+    begin = -(memory.ctypes.data // dtype.itemsize) % LANES
+    return memory[begin : begin + rows * columns].reshape(rows, columns)

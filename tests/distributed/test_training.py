@@ -148,7 +148,7 @@ def test_ranks_with_other_words_in_files_of_one_length_are_told_so(tmp_path):
         path.write_text(f"{word}\n" * 400, encoding="utf-8")
     for name, text in run_ranks(train_own_text, 2, paths):
         assert name == "RankError"
-        assert "rank 1 has other text than rank 0 in" in text
+        assert "rank 1 has a different corpus from rank 0" in text
 
 
 def tiny(path):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from densvec.native._bsg import Kernel
-from densvec.training.alignment import lay_side_by_side
 from densvec.training.native import BayesianSkipGramBackend, options
 from densvec.training.settings import Objective, Rates
+from densvec.training.tables import lay_side_by_side
 from densvec.training.torch.backend import TorchBackend
 from tests.training.cases import SENTENCES, BackendCases, arrays_of, make_chunk, make_wv
 

@@ -6,7 +6,7 @@ import pytest
 from densvec import BayesianSkipGram, SkipGram
 from densvec.datasets import toy_language
 from densvec.tables import tables_of
-from densvec.training.alignment import LANES, lay_apart, lay_side_by_side
+from densvec.training.tables import LANES, lay_apart, lay_side_by_side
 from tests.training.cases import make_wv
 
 SENTENCES = list(toy_language(300))
