@@ -102,6 +102,8 @@ class RankLoop(Loop):
         self._exchange: Exchange | None = None
         if group.size > 1:
             shared = shared_arrays(backend, model.layout())
+            if not all(group.gather(shared.drawn is not None)):
+                shared = replace(shared, drawn=None)
             self._exchange = Exchange(group, shared, threads=model._threads)
         self._rates = getattr(backend, "rates", None)
         self._count_from(Tally(), Tally())
@@ -400,7 +402,8 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
             rows.append((tensor, rule))
         else:
             (moments if name.startswith(("adam_first", "adam_second")) else means).append(tensor)
-    return Shared(rows, means, moments)
+    drawn = backend.note_drawn()
+    return Shared(rows, means, moments, None if drawn is None else _tensor(drawn))
 
 
 def _tensor(array: Any) -> torch.Tensor:

@@ -10,7 +10,6 @@ A check of the gradients runs the same step: into other arrays, at rates below 0
 
 from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, isfinite, pow, sqrt
-from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from densvec.native._bsg_compare cimport compare
@@ -125,111 +124,68 @@ cdef void run(Step* step) noexcept nogil:
             sum_encoder_gradients(step)
 
 
-cdef inline void* room(size_t rows, size_t columns, size_t bytes) noexcept:
-    """Return zeroed memory for rows * columns things of that many bytes, at a cache line's begin, or NULL.
-
-    Vectors that begin within a line would lie across two. Where the memory really begins stands before it.
-    """
-    cdef size_t most = <size_t> -1 - CACHE_LINE - sizeof(void*), begins
-    cdef void* memory
-    if columns and rows > most // bytes // columns:
-        return NULL
-    memory = calloc(rows * columns * bytes + CACHE_LINE + sizeof(void*), 1)
-    if memory == NULL:
-        return NULL
-    begins = (<size_t> memory + sizeof(void*) + CACHE_LINE - 1) // CACHE_LINE * CACHE_LINE
-    (<void**> begins - 1)[0] = memory
-    return <void*> begins
-
-
-cdef inline void give_back(void* memory) noexcept:
-    """Free what `room` returned."""
-    if memory != NULL:
-        free((<void**> memory - 1)[0])
-
-
-cdef inline REAL* numbers(size_t rows, size_t columns=1) noexcept:
-    return <REAL*> room(rows, columns, sizeof(REAL))
-
-
-cdef inline REAL** addresses(size_t count) noexcept:
-    return <REAL**> room(count, 1, sizeof(REAL*))
-
-
-cdef inline int* integers(size_t count) noexcept:
-    return <int*> room(count, 1, sizeof(int))
-
-
 cdef class Workspace:
     """What one worker has for itself: its optimiser, and memory that grows to the largest chunk seen."""
 
     cdef Optimiser optimiser
     cdef Scratch scratch
+    cdef list memory             # that the scratch points into
     cdef int halo, rows
 
     def __cinit__(self):
         self.halo = self.rows = -1
-        memset(&self.scratch, 0, sizeof(Scratch))
 
-    def __dealloc__(self):
-        self.release()
+    cdef size_t room(self, object count, size_t size) except 0:
+        """Return zeroed memory for things of that size, at a cache line's begin: vectors would lie across two."""
+        array = np.zeros(count * size + CACHE_LINE, np.uint8)
+        self.memory.append(array)
+        return (begin(array) + CACHE_LINE - 1) // CACHE_LINE * CACHE_LINE
 
-    cdef void release(self) noexcept:
-        cdef void** pointers = <void**> &self.scratch
-        cdef size_t i
-        for i in range(sizeof(Scratch) // sizeof(void*)):
-            give_back(pointers[i])
-            pointers[i] = NULL
-        self.halo = self.rows = -1
+    cdef REAL* numbers(self, object rows, object columns=1) except NULL:
+        return <REAL*> self.room(rows * columns, sizeof(REAL))
 
-    cdef bint filled(self) noexcept:
-        cdef void** pointers = <void**> &self.scratch
-        cdef size_t i
-        for i in range(sizeof(Scratch) // sizeof(void*)):
-            if pointers[i] == NULL:
-                return False
-        return True
+    cdef REAL** addresses(self, object count) except NULL:
+        return <REAL**> self.room(count, sizeof(REAL*))
+
+    cdef int* integers(self, object count) except NULL:
+        return <int*> self.room(count, sizeof(int))
 
     cdef Scratch* reserve(self, Step* step, int halo, int rows) except NULL:
         """Make room for tiles whose windows reach `halo` positions, and for centres of `rows` rows."""
         cdef Scratch* s = &self.scratch
-        cdef size_t blocks, reach = halo, E = step.inputs, spread = step.spread
-        cdef size_t units = step.units, outputs = step.outputs
         if halo <= self.halo and rows <= self.rows:
             return s
-        self.release()
-        s.layers, s.d_layers = numbers(E, 2 * units), numbers(E, 2 * units)
-        s.heads, s.d_heads = numbers(units, outputs), numbers(units, outputs)
-        s.biases = numbers(outputs)
-        s.turned = numbers(max(outputs * units, 2 * units * step.embeds))
-        s.left = <unsigned int*> integers(reach * max(outputs, max(units, step.embeds)))
-        s.right = <unsigned int*> integers(max(max(reach, step.embeds) * 2 * units,
-                                               max(reach, units) * outputs))
-        s.slots, s.words = integers(halo), integers(halo)
-        s.places = integers(4 * <size_t> halo)
-        s.inputs = numbers(halo, E)
-        s.projected, s.d_projected = numbers(halo, 2 * units), numbers(halo, 2 * units)
-        s.weightings, s.reads = numbers(TILE, rows), addresses(TILE)
-        s.scales = numbers(TILE)
-        s.hidden = numbers(TILE, units)
-        s.posteriors, s.d_posteriors = numbers(TILE, outputs), numbers(TILE, outputs)
-        s.variance, s.steepness = numbers(spread), numbers(spread)
-        s.prior_variance = numbers(spread)
-        s.narrowing, s.narrowing_slope = numbers(TILE, spread), numbers(TILE, spread)
-        s.narrowed = numbers(TILE, spread)
+        self.halo = self.rows = -1
+        self.memory = []
+        E, spread, embeds, units, outputs = step.inputs, step.spread, step.embeds, step.units, step.outputs
+        blocks = rows + LANES  # the loops over rows go on for whole blocks
+        s.layers, s.d_layers = self.numbers(E, 2 * units), self.numbers(E, 2 * units)
+        s.heads, s.d_heads = self.numbers(units, outputs), self.numbers(units, outputs)
+        s.biases = self.numbers(outputs)
+        s.turned = self.numbers(max(outputs * units, 2 * units * embeds))
+        s.left = <unsigned int*> self.integers(halo * max(outputs, units, embeds))
+        s.right = <unsigned int*> self.integers(max(max(halo, embeds) * 2 * units, max(halo, units) * outputs))
+        s.slots, s.words = self.integers(halo), self.integers(halo)
+        s.places = self.integers(4 * <size_t> halo)
+        s.inputs = self.numbers(halo, E)
+        s.projected, s.d_projected = self.numbers(halo, 2 * units), self.numbers(halo, 2 * units)
+        s.weightings, s.reads = self.numbers(TILE, rows), self.addresses(TILE)
+        s.scales = self.numbers(TILE)
+        s.hidden = self.numbers(TILE, units)
+        s.posteriors, s.d_posteriors = self.numbers(TILE, outputs), self.numbers(TILE, outputs)
+        s.variance, s.steepness = self.numbers(spread), self.numbers(spread)
+        s.prior_variance = self.numbers(spread)
+        s.narrowing, s.narrowing_slope = self.numbers(TILE, spread), self.numbers(TILE, spread)
+        s.narrowed = self.numbers(TILE, spread)
         for w in range(WEIGHTS):
-            s.d_weights[w] = numbers(step.lengths[w])
-        s.rows, s.active = integers(rows), integers(rows)
-        s.addresses, s.into = addresses(rows), addresses(rows)
-        s.coming = addresses(rows)
-        blocks = <size_t> rows + LANES  # the loops over rows go on for whole blocks
-        s.row_log_variances, s.precisions = numbers(blocks), numbers(blocks, spread)
-        s.distances, s.gains = numbers(blocks), numbers(blocks)
-        s.steps, s.moves = numbers(blocks), numbers(blocks)
-        s.weights, s.scores, s.shares = numbers(blocks), numbers(blocks), numbers(blocks)
-        if not self.filled():
-            self.release()
-            raise MemoryError("no memory for the training kernel's scratch arrays")
+            s.d_weights[w] = self.numbers(step.lengths[w])
+        s.rows, s.active = self.integers(rows), self.integers(rows)
+        s.addresses, s.into = self.addresses(rows), self.addresses(rows)
+        s.coming = self.addresses(rows)
+        s.row_log_variances, s.precisions = self.numbers(blocks), self.numbers(blocks, spread)
+        s.distances, s.gains = self.numbers(blocks), self.numbers(blocks)
+        s.steps, s.moves = self.numbers(blocks), self.numbers(blocks)
+        s.weights, s.scores, s.shares = self.numbers(blocks), self.numbers(blocks), self.numbers(blocks)
         self.halo, self.rows = halo, rows
         return s
 
@@ -304,6 +260,7 @@ cdef class Kernel:
     cdef Workspace _workspace(self, dict state):
         cdef Workspace workspace = Workspace()
         cdef Optimiser* optimiser = &workspace.optimiser
+        optimiser.drawn = NULL
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", self.shapes["means"][:1])
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))
         steps = state["adam_steps"]
@@ -317,6 +274,15 @@ cdef class Kernel:
             optimiser.first[w] = address(state[first], first, shape)
             optimiser.second[w] = address(state[second], second, shape)
         return workspace
+
+    def note_drawn(self, drawn):
+        """Add up from now on how far means are drawn, (words,)."""
+        cdef Workspace workspace
+        if self.bound.spread != 1:
+            raise ValueError("how far rows are drawn is only noted of spherical densities")
+        for workspace in self.workspaces:
+            workspace.optimiser.drawn = address(drawn, "drawn", self.shapes["means"][:1])
+        self.arrays["drawn"] = drawn  # keeps it alive
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
@@ -378,6 +344,8 @@ cdef class Kernel:
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
         step.at_once = len(self.workspaces)
+        if not step.trains:
+            step.optimiser.drawn = NULL
         if measures or not step.trains:  # what is only looked at is not rounded
             step.rounded = NULL
         step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures

@@ -151,15 +151,15 @@ cdef class Kernel:
             contexts=address(arrays["context_vectors"], "context_vectors", shape),
         )
 
-    def step(self, chunk, double alpha):
-        """Train on a chunk; return the summed loss and the number of centres."""
+    def step(self, chunk, double alpha, int worker=0):
+        """Train on a chunk, as any worker; return the summed loss and the number of centres."""
         return self._run(chunk, self.bound.tables, checked_rate(alpha))
 
     def gradients(self, chunk, dict into):
         """Add a chunk's gradients to the arrays of `into`, named and shaped as the kernel's own."""
         return self._run(chunk, self._tables(into), -1)
 
-    def measure(self, chunk):
+    def measure(self, chunk, int worker=0):
         """Return the summed loss of a chunk and the number of centres; change nothing."""
         return self._run(chunk, self.bound.tables, 1, True)
 

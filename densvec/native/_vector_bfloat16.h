@@ -50,10 +50,6 @@ TARGET static void LOOP(pack_columns)(uint32_t *restrict into, size_t into_row, 
 #define LOAD_FACTORS(from) _mm512_loadu_si512(from)
 #define EACH_FACTOR(x) _mm512_set1_epi32((int)(x))
 #define ADD_PRODUCT(sum, left, right) _mm512_dpbf16_ps(sum, (__m512bh)(left), (__m512bh)(right))
-#define HALF_FACTORS __m256i
-#define LOAD_HALF(from) _mm256_loadu_si256((const __m256i *)(from))
-#define LOW_HALF _mm512_castsi512_si256
-#define ADD_HALF(sum, left, right) _mm256_dpbf16_ps(sum, (__m256bh)(left), (__m256bh)(right))
 #include "_vector_product.h"
 
 /* `product` of rounded numbers.   left, right: TMP, room for the packed copies: each index in whole vectors */

@@ -505,10 +505,6 @@ TARGET static void LOOP(transpose)(REAL *restrict into, size_t into_row, const R
 #define LOAD_FACTORS LOAD
 #define EACH_FACTOR EACH
 #define ADD_PRODUCT(sum, left, right) ((sum) + (left) * (right))
-#define HALF_FACTORS __m256
-#define LOAD_HALF _mm256_loadu_ps
-#define LOW_HALF _mm512_castps512_ps256
-#define ADD_HALF(sum, left, right) ((sum) + (left) * (right))
 #include "_vector_product.h"
 #include "_vector_rows.h"
 #if BITS == 512 && defined(BFLOAT16_TARGET)

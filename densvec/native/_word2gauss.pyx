@@ -234,7 +234,7 @@ cdef class Kernel:
             log_variances=address(arrays["log_variances"], "log_variances", (words, spread)),
         )
 
-    def step(self, chunk, *, double mean, double log_variance):
+    def step(self, chunk, *, double mean, double log_variance, int worker=0):
         """Train on a chunk at these rates; return the sum of the hinge and the number of centres."""
         cdef double rate = checked_rate(mean)
         # Natural gradient: the Fisher information of a log-variance is D / 2, or 1/2 in each dimension.
@@ -248,7 +248,7 @@ cdef class Kernel:
         cdef Descent descent = Descent(-1, 0, -dimensions, INFINITY, -INFINITY, INFINITY)
         return self._run(chunk, self._tables(into), descent, INFINITY)
 
-    def measure(self, chunk):
+    def measure(self, chunk, int worker=0):
         """Return the sum of the hinge over a chunk and the number of centres; change nothing."""
         return self._run(chunk, self.bound.tables, Descent(0, 0, 0, 0, 0, 0), 0, True)
 

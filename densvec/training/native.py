@@ -18,6 +18,7 @@ from densvec.native import (
     kernel_for,
 )
 from densvec.training.backend import Backend, StepResult
+from densvec.training.layout import writable
 from densvec.training.settings import Bounds, GaussRates, Objective, Rates, check_margin
 from densvec.training.tables import bayesian_company, bayesian_state, bayesian_tables
 from densvec.types import Array
@@ -76,9 +77,22 @@ class NativeBackend(Backend):
 
     concurrent = True
 
-    def __init__(self, tables: dict[str, Array], kernel: Any) -> None:
+    def __init__(
+        self, tables: dict[str, Array], kernel: Any, rates: Rates | GaussRates | None = None
+    ) -> None:
         self._tables = tables
         self._kernel = kernel
+        self.rates = rates
+
+    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
+        """Train on one chunk at learning rate `alpha`; threads pass different worker numbers."""
+        rates = {"alpha": 1.0} if self.rates is None else vars(self.rates)
+        rates = {name: alpha * rate for name, rate in rates.items()}
+        return self._result(*self._kernel.step(chunk, **rates, worker=worker))
+
+    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
+        """Return the loss of a chunk as the tables are, and change nothing."""
+        return self._result(*self._kernel.measure(chunk, worker))
 
     def gradients(self, chunk: Chunk) -> tuple[StepResult, dict[str, Array]]:
         """Return the loss of a chunk and its gradients, by the names of the tables; train nothing."""
@@ -124,9 +138,11 @@ class BayesianSkipGramBackend(NativeBackend):
     ) -> None:
         assert wv.encoder is not None
         self.objective = objective
-        self.rates = rates
         tables = bayesian_tables(wv)
-        self._state = bayesian_state(tables) | _writable(state or {})
+        given = {
+            name: writable(array) for name, array in (state or {}).items()
+        }  # some are mapped from a file
+        self._state = bayesian_state(tables) | given
         kernel = kernel_for(wv.vectors, _bsg.Kernel, _bsg_double.Kernel)(
             tables,
             self._state,
@@ -139,20 +155,20 @@ class BayesianSkipGramBackend(NativeBackend):
             workers=workers,
             bfloat16=options.bfloat16 if bfloat16 is None else bfloat16,
         )
-        super().__init__(tables, kernel)
-
-    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk at learning rate `alpha`; threads pass different worker numbers."""
-        rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
-        return self._result(*self._kernel.step(chunk, **rates, worker=worker))
-
-    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
-        """Return the loss of a chunk as the tables are, and change nothing."""
-        return self._result(*self._kernel.measure(chunk, worker))
+        super().__init__(tables, kernel, rates)
 
     def state(self) -> dict[str, Array]:
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state
+
+    def note_drawn(self) -> Array | None:
+        """Add up from now on how far the means are drawn, if densities are spherical; return the sums, live."""
+        means = self._tables["means"]
+        if self._tables["log_variances"].shape[1] > 1:
+            return None
+        drawn = np.zeros(len(means), means.dtype)
+        self._kernel.note_drawn(drawn)
+        return drawn
 
     def _result(self, hinge: float, kl: float, centres: int) -> StepResult:  # type: ignore[override]
         return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)
@@ -172,14 +188,6 @@ class SkipGramBackend(NativeBackend):
         tables = {"means": wv.vectors, "context_vectors": wv.context_vectors}
         kernel = kernel_for(wv.vectors, _skipgram.Kernel, _skipgram_double.Kernel)
         super().__init__(tables, kernel(tables))
-
-    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk at learning rate `alpha`; any thread may do so."""
-        return self._result(*self._kernel.step(chunk, alpha))
-
-    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
-        """Return the loss of a chunk as the tables are, and change nothing."""
-        return self._result(*self._kernel.measure(chunk))
 
 
 class Word2GaussBackend(NativeBackend):
@@ -210,7 +218,6 @@ class Word2GaussBackend(NativeBackend):
         rates: GaussRates | None = None,
     ) -> None:
         assert wv.log_variances is not None
-        self.rates = rates or GaussRates()
         bounds = bounds or Bounds()
         tables = {"means": wv.vectors, "log_variances": wv.log_variances}
         kernel = kernel_for(wv.vectors, _word2gauss.Kernel, _word2gauss_double.Kernel)(
@@ -221,16 +228,7 @@ class Word2GaussBackend(NativeBackend):
             high=math.log(bounds.max_variance),
             longest=bounds.max_norm,
         )
-        super().__init__(tables, kernel)
-
-    def step(self, chunk: Chunk, alpha: float, worker: int = 0) -> StepResult:
-        """Train on one chunk at learning rate `alpha`; any thread may do so."""
-        rates = {name: alpha * rate for name, rate in vars(self.rates).items()}
-        return self._result(*self._kernel.step(chunk, **rates))
-
-    def measure(self, chunk: Chunk, worker: int = 0) -> StepResult | None:
-        """Return the loss of a chunk as the tables are, and change nothing."""
-        return self._result(*self._kernel.measure(chunk))
+        super().__init__(tables, kernel, rates or GaussRates())
 
 
 def check_energy(energy: str) -> str:
@@ -238,8 +236,3 @@ def check_energy(energy: str) -> str:
     if energy not in ENERGIES:
         raise ValueError(f"energy={energy!r} is unknown: use one of {', '.join(ENERGIES)}")
     return energy
-
-
-def _writable(state: dict[str, Array]) -> dict[str, Array]:
-    """Copy what cannot be written in place, such as arrays mapped from a file."""
-    return {name: np.require(array, requirements=["C", "W"]) for name, array in state.items()}
