@@ -24,6 +24,7 @@ from densvec.text.source import as_files, corpus_paths
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.layout import STATE, Layout
 from densvec.training.loop import Loop, OnChunk
+from densvec.training.native import BayesianSkipGramBackend
 from densvec.training.run import Run, Tally
 from densvec.training.settings import Rates
 
@@ -402,7 +403,7 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
             rows.append((tensor, rule))
         else:
             (moments if name.startswith(("adam_first", "adam_second")) else means).append(tensor)
-    drawn = backend.note_drawn()
+    drawn = backend.note_drawn() if isinstance(backend, BayesianSkipGramBackend) else None
     return Shared(rows, means, moments, None if drawn is None else _tensor(drawn))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -18,13 +19,12 @@ from densvec.keyed import KeyedDensities
 from densvec.keyed.retired import REMOVED
 from densvec.model.parameters import SharedParameters
 from densvec.reading import Reading
-from densvec.tables import Lifecycle, lock, set_tables, tables_of
+from densvec.tables import Lifecycle, set_tables, tables_of
 from densvec.text.source import recorded_paths
 from densvec.text.vocabulary import RawVocabulary
 from densvec.training import signals
 from densvec.training.backend import Backend
 from densvec.training.layout import STATE, Layout
-from densvec.training.lock import OwnLock
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array, CorpusFile, Sentences, TrimRule
@@ -84,7 +84,9 @@ class ModelState(SharedParameters, Lifecycle):
         self._raw = RawVocabulary({}, 0, 0)
         self._corpus = (None, None)
         self._run: Run | None = None  # the position in training: what `train()` goes on from
-        self._lock = OwnLock()  # held while what is saved with a model changes as a whole, or is saved
+        self._lock = (
+            threading.RLock()
+        )  # held while what is saved with a model changes as a whole, or is saved
         self._loop: Loop | None = None  # while training
         self._optimiser_state: dict[str, Array] | None = None
         self._state_words: list[str] = []  # the words whose rows the optimiser's state has
@@ -283,15 +285,8 @@ class ModelState(SharedParameters, Lifecycle):
     def _alone(self, action: str) -> Iterator[None]:
         """Refuse what would change the model while it is trained, or while another thread changes it."""
         mine = (threading.current_thread(), action)
-        theirs = self.__dict__.setdefault(
-            "_occupied", mine
-        )  # in one step, so that only one thread can get it
-        if (
-            theirs is not mine and not theirs[0].is_alive()
-        ):  # a thread of the process that this one was forked from
-            theirs = self.__dict__["_occupied"] = mine
-            self._loop = None
-            lock(self.wv, False)
+        # in one step, so that only one thread can get it
+        theirs = self.__dict__.setdefault("_occupied", mine)
         if theirs is not mine:
             thread, other = theirs
             if thread is mine[0] and "train" not in (action, other):
@@ -315,6 +310,11 @@ class ModelState(SharedParameters, Lifecycle):
         """If the model is being trained, stop between two chunks with everything up to date; signals wait."""
         with signals.deferred(), self._lock:
             loop = self._loop
+            if loop is not None and loop.process != os.getpid():
+                raise RuntimeError(
+                    "this process was forked while the model was trained, which goes on in the other one: save the "
+                    "model there, and load the file here"
+                )
             with nullcontext() if loop is None else loop.gate.pause():
                 if loop is not None:
                     self._settle(loop)
@@ -343,9 +343,11 @@ class ModelState(SharedParameters, Lifecycle):
     def __getstate__(self) -> dict[str, Any]:
         """Copy the state of a model that is not being trained."""
         with self._standstill():
-            return {
-                name: value for name, value in self.__dict__.items() if name not in ("_occupied", "_loop")
-            } | {"_loop": None}
+            left_out = ("_occupied", "_loop", "_lock")
+            return {name: value for name, value in self.__dict__.items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _loop=None, _lock=threading.RLock())
 
     def _ranks(self) -> Any:
         """Return the processes that train the model together; None if this is the only one."""

@@ -136,7 +136,7 @@ cdef class Workspace:
         self.halo = self.rows = -1
 
     cdef size_t room(self, object count, size_t size) except 0:
-        """Return zeroed memory for things of that size, at a cache line's begin: vectors would lie across two."""
+        """Return zeroed memory for things of that size, from a cache line on: no vector lies across two."""
         array = np.zeros(count * size + CACHE_LINE, np.uint8)
         self.memory.append(array)
         return (begin(array) + CACHE_LINE - 1) // CACHE_LINE * CACHE_LINE
@@ -164,7 +164,8 @@ cdef class Workspace:
         s.biases = self.numbers(outputs)
         s.turned = self.numbers(max(outputs * units, 2 * units * embeds))
         s.left = <unsigned int*> self.integers(halo * max(outputs, units, embeds))
-        s.right = <unsigned int*> self.integers(max(max(halo, embeds) * 2 * units, max(halo, units) * outputs))
+        s.right = <unsigned int*> self.integers(max(halo * 2 * units, embeds * 2 * units,
+                                                    halo * outputs, units * outputs))
         s.slots, s.words = self.integers(halo), self.integers(halo)
         s.places = self.integers(4 * <size_t> halo)
         s.inputs = self.numbers(halo, E)

@@ -95,10 +95,3 @@ class Backend(ABC):
 
     def synchronise(self) -> None:  # noqa: B027 - tables that are trained in place need nothing
         """Bring the arrays of the ``KeyedDensities`` up to date with what was trained."""
-
-    def note_drawn(self) -> Array | None:
-        """Add up from now on how far each word's mean is drawn, as shares of its way; return the sums, live.
-
-        Ranks combine their changes by it, see `densvec.distributed.rows`. None, unless overridden: they do without.
-        """
-        return None

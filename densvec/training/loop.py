@@ -7,7 +7,6 @@ import os
 import queue
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeAlias
@@ -68,13 +67,12 @@ class Loop:
         self.run = run
         self.backend = backend
         self.gate = Gate()  # of the current epoch
-        self.forked = False  # whether this is a child process, whose workers stayed in its parent
+        self.process = os.getpid()  # where the workers are
         self._open_feed = open_feed
         self._workers = workers if backend.concurrent else 1
         self._batch_words = backend.batch_words
         self._loss_bound = loss_bound
         self._counting = threading.Lock()
-        _loops.add(self)
 
     def epoch(self, on_chunk: OnChunk) -> Tally:
         """Train what is left of the current epoch, and return what was trained; `Run.complete_epoch` moves on."""
@@ -129,8 +127,7 @@ class Loop:
                 else:
                     running -= 1
         finally:
-            if not self.forked:
-                self._end(gate, source, workers)
+            self._end(gate, source, workers)
         if errors:
             raise errors[0]
 
@@ -139,15 +136,11 @@ class Loop:
 
         Not a SimpleQueue: one that a signal interrupts at the end of its timeout waits for ever.
         """
-        while not self.forked:
+        while True:
             try:
                 return trained.get(timeout=ATTENTION)
             except queue.Empty:
                 signals.deliver()
-        raise RuntimeError(
-            "this process was forked while the model was trained: the threads that train stayed in its parent. "
-            "The model can be used, saved and trained on here, once train() has ended by this error"
-        )
 
     def _end(self, gate: Gate, source: _Source, workers: list[threading.Thread]) -> None:
         """Wait until the workers have finished the chunks they have begun; they begin no other."""
@@ -275,44 +268,6 @@ def _gathered(feed: Iterable[Chunk], least: int) -> Iterator[list[Chunk]]:
         yield chunks
 
 
-# A process is forked between two chunks: its child finds whole tables, an exact position and no lock that a thread
-# which it does not have would hold.
-
-_loops: weakref.WeakSet[Loop] = weakref.WeakSet()
-_held: list[Gate] = []
-_listing = threading.RLock()  # a signal's handler may fork, too
-"""Held while the process's libraries are listed: a child forked in the meantime could never list or load any."""
-
-
-def _before_fork() -> None:
-    with signals.deferred():
-        for loop in list(_loops):
-            loop.gate.hold()
-            _held.append(loop.gate)
-        _listing.acquire()
-
-
-def _after_fork_in_parent() -> None:
-    _listing.release()
-    while _held:
-        _held.pop().release()
-
-
-def _after_fork_in_child() -> None:
-    _listing.release()
-    _held.clear()
-    for loop in list(_loops):
-        loop.gate = Gate()
-        loop._counting = threading.Lock()
-        loop.forked = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
-    )
-
-
 def check_loss(result: StepResult, bound: float = LOSS_BOUND) -> None:
     """Raise UnstableTrainingError if the loss of a chunk is not finite or beyond reason."""
     loss, hinge, kl = result.per_centre()
@@ -329,7 +284,6 @@ def thread_limits(backend: Backend, workers: int) -> Iterator[None]:
     if backend.concurrent:
         from threadpoolctl import threadpool_limits
 
-        with _listing:
-            limits = threadpool_limits(1, user_api="blas")
+        limits = threadpool_limits(1, user_api="blas")
     with limits:
         yield

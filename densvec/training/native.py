@@ -162,7 +162,10 @@ class BayesianSkipGramBackend(NativeBackend):
         return self._state
 
     def note_drawn(self) -> Array | None:
-        """Add up from now on how far the means are drawn, if densities are spherical; return the sums, live."""
+        """Add up from now on how far spherical means are drawn, as shares of their ways; return the sums, live.
+
+        Ranks combine their changes by it, see `densvec.distributed.rows`.
+        """
         means = self._tables["means"]
         if self._tables["log_variances"].shape[1] > 1:
             return None

@@ -7,7 +7,6 @@ says so, by `deliver` or `undeferred`, and at the end: exceptions can only come 
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections import deque
@@ -132,15 +131,3 @@ def deliver() -> None:
     current = _here()
     if current is not None:
         current.deliver()
-
-
-def _after_fork() -> None:
-    """In a child that another thread forked nobody is left to deliver what is noted down."""
-    global _current
-    if _current is not None and _here() is None:
-        _current.remove()
-        _current = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -2,7 +2,6 @@
 
 # ruff: noqa: PT012, SIM117 - what is tested is where within a block the interrupt comes
 
-import os
 import signal
 import threading
 
@@ -127,19 +126,3 @@ def test_other_threads_have_no_signals_to_defer():
     thread.start()
     thread.join()
     assert found == [signal.default_int_handler]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_child_of_another_thread_has_its_own_signals_back():
-    def fork():
-        if (child := os.fork()) == 0:
-            os._exit(0 if signal.getsignal(signal.SIGINT) is signal.default_int_handler else 1)
-        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-
-    codes = []
-    with signals.deferred():
-        thread = threading.Thread(target=fork)
-        thread.start()
-        thread.join()
-    assert codes == [0]
