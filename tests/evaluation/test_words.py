@@ -17,6 +17,7 @@ from densvec.evaluation import (
     text_similarity,
 )
 from densvec.evaluation.baselines import Means
+from densvec.evaluation.hypernyms import read_hypernyms
 from densvec.evaluation.in_context import read_sense_induction
 from densvec.text.concordance import Occurrence
 from tests.evaluation.cases import NONE, around_the_circle, vectors, write
@@ -144,3 +145,10 @@ def test_vectors_without_counts_have_those_of_the_model(wv, tmp_path):
     assert Means(read).keep.min() == 1
     assert np.array_equal(Means(read, like=wv).keep, Means(wv).keep)
     assert Means(wv, like=read).counts.sum() == wv.expandos["count"].sum()
+
+
+def test_answers_are_found_in_a_folder_whose_name_looks_like_a_file(tmp_path):
+    folder = tmp_path / "semeval.data"
+    folder.mkdir()
+    write(folder / "1A.gold", "animal\n")
+    assert read_hypernyms(write(folder / "1A.data", "dog\tConcept\n"))[0].hypernyms == {"animal"}

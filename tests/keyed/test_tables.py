@@ -45,3 +45,14 @@ def test_what_is_derived_is_dropped_as_a_whole():
     wv.norms = None
     assert wv.similarity("animal", "dog") == pytest.approx(0.5**0.5)
     assert wv.distances("dog", metric="kl")[0] == pytest.approx((25 + 16) / 2)
+
+
+def test_what_follows_from_counts_follows_new_counts():
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(50)]
+    wv = KeyedDensities.from_arrays(words, rng.normal(size=(50, 4)), log_variances=rng.normal(size=(50, 1)))
+    before = wv.hypernymy_scale, wv.generality("w7", adjust="frequency")
+    for i, word in enumerate(words):
+        wv.set_vecattr(word, "count", 1 + 1000 * (i % 7))
+    assert wv.hypernymy_scale != before[0]
+    assert wv.generality("w7", adjust="frequency") != before[1]
