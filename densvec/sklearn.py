@@ -16,6 +16,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from densvec.checks import one_of
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -92,8 +94,7 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _check_features(self) -> None:
-        if self.features not in FEATURES:
-            raise ValueError(f"features={self.features!r} is unknown: use one of {', '.join(FEATURES)}")
+        one_of("features", self.features, FEATURES)
 
     def _tokens(self, texts: Texts) -> list[list[str]]:
         """Return the tokens of each text."""

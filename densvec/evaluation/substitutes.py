@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from densvec.distances.ranking import BestOfBlocks
-from densvec.distances.table import row_blocks
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import read_all
 from densvec.evaluation.task import Method, Task, for_known
@@ -158,13 +156,9 @@ def _baselines(means: Means) -> Mapping[str, Method[Instance]]:
     def nearest(directions: Any) -> Method[Instance]:
         def answer(instances: Sequence[Instance]) -> list[Any]:
             vectors = directions(instances)
-            found = BestOfBlocks(len(vectors), _ANSWERS)
-            for rows in row_blocks(0, len(means.units), len(vectors), 1 << 22):
-                found.add(rows.start, vectors @ means.units[rows].T)
-            keys = means.wv.index_to_key
+            found = means.words.most_similar_batch(vectors, _ANSWERS)
             return [
-                [keys[row] for row in rows] if vector.any() else None
-                for vector, (rows, _) in zip(vectors, found.result(), strict=True)
+                [key for key, _ in each] if v.any() else None for v, each in zip(vectors, found, strict=True)
             ]
 
         return answer

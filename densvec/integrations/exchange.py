@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -347,10 +348,7 @@ def to_spacy(wv: KeyedDensities, nlp: Any, *, component: bool = True, lowercase:
 
 def _read_log_variances(path: PathLike, words: Sequence[str], dimension: int, options: Options) -> Floats:
     """Return the logarithms of the variances in a file, in the order of `words`."""
-    limitless = Options(
-        options.binary, options.encoding, options.errors, None, options.dtype, options.no_header
-    )
-    theirs, variances = word2vec.read(path, limitless)
+    theirs, variances = word2vec.read(path, replace(options, limit=None))
     if variances.shape[1] not in (1, dimension):
         raise ValueError(
             f"{local_path(path)} has {variances.shape[1]} variances for each word; expected 1 (spherical) or "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.checks import one_of
 from densvec.gaussian import Gaussian
 from densvec.types import Floats
 
@@ -89,8 +90,7 @@ _VISIBLE = 0.2  # log-variances of one dimension that differ by this give radii 
 
 def are_exaggerated(log_variances: Floats, radii: str) -> bool:
     """Whether differences between these variances, each the mean of its dimensions, are to be exaggerated."""
-    if radii not in RADII:
-        raise ValueError(f"radii={radii!r}: use one of {', '.join(map(repr, RADII))}")
+    one_of("radii", radii, RADII)
     return radii == "scaled" or (radii == "auto" and float(np.ptp(log_variances)) < _VISIBLE)
 
 
