@@ -13,18 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec import questions
+from densvec.checks import KEY_TYPES
 from densvec.gaussian import Gaussian
 from densvec.integrations import arrow, exchange, hub, onnx
 from densvec.keyed import evaluation, growth, retired, saving, search, similarities
 from densvec.questions.hypernymy import HypernymyScale
-from densvec.questions.lookup import (
-    KEY_TYPES,
-    filled_norms,
-    known_log_variances,
-    row_or_rows,
-    rows_of,
-)
-from densvec.tables import Tables, forget_derived
+from densvec.questions.lookup import known_log_variances, row_or_rows, rows_of
+from densvec.tables import Tables, filled_norms, forget_derived
 from densvec.types import Floats
 
 __all__ = ["KeyedDensities"]

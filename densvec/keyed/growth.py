@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from densvec.questions.lookup import KEY_TYPES, rows_among
+from densvec.checks import KEY_TYPES
+from densvec.questions.lookup import rows_among
 from densvec.tables import append_rows, forget_derived, set_keys, take_rows
 from densvec.types import Among, Floats, Indices
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, overload
 
 import numpy as np
 
+from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.distances.metrics import find_metric
 from densvec.distances.pairwise import approximate_distances, distances
 from densvec.distances.ranking import BestOfBlocks, best
@@ -15,13 +16,11 @@ from densvec.distances.table import DensityTable, products, row_blocks
 from densvec.distances.vectors import cosine, unit
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import (
-    KEY_TYPES,
     Item,
     cosines_with,
     density_table,
     known_log_variances,
     one_density,
-    refuse_bytes,
     row_divisors,
     rows_among,
     vector_of,
