@@ -92,7 +92,7 @@ class Nonce(NamedTuple):
     """A word and a sentence that defines it, in which slots, ``___``, stand for the word."""
 
     word: str
-    sentence: list[str]
+    text: list[str]
 
 
 class Chimera(NamedTuple):
@@ -131,55 +131,54 @@ def _with_slots(text: str, word: str) -> list[str]:
     return [_SLOT if token == word else token for token in text.split()]
 
 
-Learner = Callable[[Sequence[list[str]]], Any]
-"""Returns a vector for the word in the slots of each text, or None."""
+Answer = Callable[[Means, Any, Any], Any]
+"""Turns the vector that was found for the word in the slots of an item's text into an answer."""
 
 
-def _learners(wv: KeyedDensities) -> dict[str, Learner]:
-    if wv.log_variances is None:
-        return {}
+def _by_average(answer: Answer) -> Callable[[Means], Mapping[str, Method[Any]]]:
+    """Return baselines that answer with the average of a text."""
 
-    def learn(text: list[str]) -> Floats | None:
-        density = learnt(wv, [[token for token in text if token != _SLOT]])
-        return None if density is None else density.mean
+    def baselines(means: Means) -> Mapping[str, Method[Any]]:
+        def average(items: Sequence[Any]) -> list[Any]:
+            vectors = means.averages([item.text for item in items])
+            return [answer(means, item, vector) for item, vector in zip(items, vectors, strict=True)]
 
-    return {"wv.learn": lambda texts: [learn(text) for text in texts]}
+        return {"average": average}
 
-
-def _averages(means: Means) -> dict[str, Learner]:
-    return {"average": means.averages}
+    return baselines
 
 
-def _ranks(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method[Nonce]]:
-    """Return methods that rank the word among all words by cosine with the learnt vector."""
+def _by_learning(answer: Answer) -> Callable[[KeyedDensities], Mapping[str, Method[Any]]]:
+    """Return calls that answer with the density that `learn` finds."""
 
-    def rank(nonce: Nonce, vector: Any) -> float | None:
-        row = means.row(nonce.word)
-        if row < 0 or vector is None:
-            return None
-        scores = means.units @ np.asarray(vector, dtype=means.units.dtype)
-        # Half of the words with an equal score count as better, so a zero vector ranks the word by chance.
-        return float((1 + (scores > scores[row]).sum() + (scores >= scores[row]).sum()) / 2)
+    def calls(wv: KeyedDensities) -> Mapping[str, Method[Any]]:
+        if wv.log_variances is None:
+            return {}
+        means = Means(wv)
 
-    def by(learner: Learner) -> Method[Nonce]:
-        return lambda nonces: list(map(rank, nonces, learner([each.sentence for each in nonces])))
+        def learn(item: Any) -> Any:
+            density = learnt(wv, [[token for token in item.text if token != _SLOT]])
+            return None if density is None else answer(means, item, density.mean)
 
-    return {name: by(learner) for name, learner in learners.items()}
+        return {"wv.learn": lambda items: [learn(item) for item in items]}
+
+    return calls
 
 
-def _likenesses(means: Means, learners: Mapping[str, Learner]) -> Mapping[str, Method[Chimera]]:
-    """Return methods that compare the learnt vector with those of the probes."""
+def _rank(means: Means, nonce: Nonce, vector: Any) -> float | None:
+    """Return the rank of the word among all words, by cosine with the vector."""
+    row = means.row(nonce.word)
+    if row < 0:
+        return None
+    scores = means.units @ np.asarray(vector, dtype=means.units.dtype)
+    # Half of the words with an equal score count as better, so a zero vector ranks the word by chance.
+    return float((1 + (scores > scores[row]).sum() + (scores >= scores[row]).sum()) / 2)
 
-    def likeness(trial: Chimera, vector: Any) -> Floats | None:
-        rows = means.rows(trial.probes)
-        if vector is None or (rows >= 0).sum() < 2:
-            return None
-        return np.where(rows >= 0, means.units[rows] @ vector, np.nan)
 
-    def by(learner: Learner) -> Method[Chimera]:
-        return lambda trials: list(map(likeness, trials, learner([each.text for each in trials])))
-
-    return {name: by(learner) for name, learner in learners.items()}
+def _likeness(means: Means, trial: Chimera, vector: Any) -> Floats | None:
+    """Return the similarities of the vector to the probes."""
+    rows = means.rows(trial.probes)
+    return np.where(rows >= 0, means.units[rows] @ vector, np.nan) if (rows >= 0).sum() >= 2 else None
 
 
 def _ranked(nonces: Sequence[Nonce], ranks: Sequence[float]) -> Mapping[str, Statistic]:
@@ -195,22 +194,10 @@ def _within_trials(trials: Sequence[Chimera], answers: Sequence[Any]) -> Mapping
     return {"rho": mean(rhos, [len(set(trial.ratings)) > 1 for trial in trials])}
 
 
-nonces = Task(
-    "nonce words",
-    read_nonces,
-    lambda means: _ranks(means, _averages(means)),
-    _ranked,
-    lambda wv: _ranks(Means(wv), _learners(wv)),
-)
+nonces = Task("nonce words", read_nonces, _by_average(_rank), _ranked, _by_learning(_rank))
 """A known word is learnt from its definition as if it were new, and its own mean looked for among all words: mean
 reciprocal rank and median rank. An answer is the rank."""
 
-chimeras = Task(
-    "chimeras",
-    read_chimeras,
-    lambda means: _likenesses(means, _averages(means)),
-    _within_trials,
-    lambda wv: _likenesses(Means(wv), _learners(wv)),
-)
+chimeras = Task("chimeras", read_chimeras, _by_average(_likeness), _within_trials, _by_learning(_likeness))
 """A new word is learnt from two, four or six sentences and compared with known ones (Lazaridou et al. 2017): the mean
 over trials of Spearman's ρ with people's ratings. An answer is a similarity for each probe, NaN if it is unknown."""
