@@ -200,6 +200,8 @@ def _run(arguments: Sequence[str]) -> int:
         route_messages(verbose=args.debug)
         if isinstance(command, Question):
             return _ask(command, args)
+        if getattr(args, "table", None) is not None:
+            Output(args.json, args.table)  # a name that cannot be written is known before the work is done
         _report(command.run(args), args)
         return 0
 

@@ -356,17 +356,17 @@ def _separation(points: Floats, labels: Integers) -> float:
 
 def telling_words(wv: KeyedDensities, word: str, centres: Floats, topn: int) -> list[Found]:
     """Return for each sense the words that are near it and nearer than to the other senses, leaving out rare ones."""
-    cosines = whitened(wv, centres) @ whitened(wv, wv.vectors).T
     listed = np.ones(len(wv), dtype=bool)
     if "count" in wv.expandos:
         counts = np.asarray(wv.expandos["count"], dtype=np.float64)
         listed = counts >= _RARE * counts.sum()
     listed[wv.get_index(word)] = False
     rows = np.flatnonzero(listed)
+    cosines = whitened(wv, centres) @ whitened(wv, wv.vectors[rows]).T
     found: list[Found] = []
     for i, scores in enumerate(cosines):
         others = np.delete(cosines, i, axis=0)
-        telling = (scores + (scores - others.max(axis=0)) if len(others) else scores)[rows]
+        telling = scores + (scores - others.max(axis=0)) if len(others) else scores
         best = np.argsort(-telling, kind="stable")[:topn]
         found.append([(wv.index_to_key[rows[j]], float(telling[j])) for j in best])
     return found
