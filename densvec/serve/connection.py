@@ -39,12 +39,16 @@ class Connection(H11Protocol):
         answered = self.cycle is None or self.cycle.response_complete
         return not self.transport.is_closing() and (answered or self.conn.their_state is h11.SEND_BODY)
 
+    def _everyone(self) -> set[Connection]:
+        """Return all connections, this one too."""
+        return cast("set[Connection]", self.connections)
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch; if there are too many connections, the one that has waited longest is closed."""
         super().connection_made(transport)
         self._watch()
         if len(self.connections) > self.limits.connections:
-            waiting = [one for one in cast("set[Connection]", self.connections) if one.waits]
+            waiting = [one for one in self._everyone() if one.waits]
             min(waiting, key=lambda one: one.since).transport.abort()  # this one if all others are busy
 
     def data_received(self, data: bytes) -> None:
@@ -71,6 +75,10 @@ class Connection(H11Protocol):
         elif now - self.since >= seconds:
             self.transport.abort()
             return
+        if unread > _AHEAD:  # large answers together may take only so much memory: the largest goes
+            sizes = {one: one.transport.get_write_buffer_size() for one in self._everyone()}
+            if sum(sizes.values()) > self.limits.unread:
+                max(sizes, key=lambda one: sizes[one]).transport.abort()
         self._watching = self.loop.call_later(min(seconds / 4, 1.0), self._watch)
 
     def send_400_response(self, msg: str) -> None:

@@ -55,6 +55,9 @@ class Limits:
     connections : int
         Connections of ``densvec serve`` to each of its processes; to let in one more, it closes the one that has
         been silent longest.
+    unread : int
+        Bytes of answers that may wait in each of its processes for their clients to read them; beyond that, it closes
+        the connection with the largest.
     """
 
     body: int = 1_000_000
@@ -64,6 +67,7 @@ class Limits:
     seconds: float = 10.0
     waiting: int = 4_096
     connections: int = 1_000
+    unread: int = 1 << 28
 
     def check_topn(self, topn: int) -> int:
         """Return `topn`, or raise ValueError if it is too large."""

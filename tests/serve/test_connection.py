@@ -6,10 +6,15 @@ import os
 import select
 import socket
 import sys
+import threading
 import time
 
 import pytest
+import uvicorn
 
+from densvec.serve import Limits, app
+from densvec.serve.connection import Connection
+from densvec.serve.server import listen
 from tests.serve.running import Service, memory_of
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
@@ -175,6 +180,33 @@ def test_answers_that_nobody_reads_are_given_up(service):
                 received += part
     assert received.startswith(b"HTTP/1.1 200 ")
     assert received.count(b"HTTP/1.1 ") < 60
+
+
+def unread_of(server):
+    return sum(one.transport.get_write_buffer_size() for one in set(server.server_state.connections))
+
+
+def test_answers_that_are_read_slowly_are_bounded_together(wv):
+    sock = listen("127.0.0.1", 0)
+    application = app(wv, limits=Limits(seconds=300, unread=8 * MEGABYTE))
+    options = {"log_level": "error", "lifespan": "off", "proxy_headers": False}
+    server = uvicorn.Server(uvicorn.Config(application, http=Connection, **options))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
+    thread.start()
+    body = json.dumps([{"positive": "kiwi", "topn": 1000}] * 256).encode()
+    head = b"POST /v1/similar HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+    with contextlib.ExitStack() as stack:
+        clients = []
+        for _ in range(6):  # each is answered by more than the system keeps
+            clients.append(stack.enter_context(socket.create_connection(sock.getsockname(), timeout=60)))
+            clients[-1].sendall(head + b"content-length: %d\r\n\r\n" % len(body) + body)
+        wait_until(
+            lambda: server.server_state.total_requests == 6 and len(server.server_state.connections) < 6
+        )
+        wait_until(lambda: unread_of(server) <= 8 * MEGABYTE)
+        assert server.server_state.connections  # those that fit stay
+    server.should_exit = True
+    thread.join(60)
 
 
 def test_requests_sent_ahead_are_answered_in_order(service):
