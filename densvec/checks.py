@@ -109,8 +109,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def needs(module: str, extra: str) -> Any:
-    """Import a module, or say how to install it.
+def needs(module: str, extra: str | None = None, package: str | None = None) -> Any:
+    """Import a module, or say how to install it: as an extra of densvec, or its own package.
 
     Examples
     --------
@@ -123,7 +123,8 @@ def needs(module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not module.startswith(error.name):
             raise  # the module is installed, but something that it needs is not
-        raise ImportError(f"{module} is not installed: pip install 'densvec[{extra}]'") from None
+        wanted = f"'densvec[{extra}]'" if extra else package or module.partition(".")[0]
+        raise ImportError(f"{module} is not installed: pip install {wanted}") from None
 
 
 def refuse_bytes(words: Any) -> None:

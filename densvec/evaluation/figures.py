@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+from densvec.checks import needs
 from densvec.statistics.bootstrap import Estimate, difference
 
 Row = dict[str, Any]
@@ -130,11 +131,7 @@ class Results(Sequence[Figure]):
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with a row for each figure."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_dataframe() needs pandas: pip install pandas") from error
-        return pandas.DataFrame([figure.to_dict() for figure in self])
+        return needs("pandas").DataFrame([figure.to_dict() for figure in self])
 
 
 def _name(figure: Figure) -> tuple[str, str, str, str]:

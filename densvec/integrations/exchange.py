@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from densvec.checks import needs
 from densvec.files import word2vec
 from densvec.files.streams import local_path, open_for_writing
 from densvec.files.word2vec import Options
@@ -214,11 +215,7 @@ def to_gensim(wv: KeyedDensities) -> Any:
     >>> wv.to_gensim().most_similar("dog", topn=1)
     [('animal', 0.948...)]
     """
-    try:
-        from gensim.models import KeyedVectors
-    except ImportError as error:
-        raise ImportError("to_gensim needs gensim: pip install gensim") from error
-    keyed = KeyedVectors(wv.vector_size, dtype=wv.vectors.dtype)
+    keyed = needs("gensim.models").KeyedVectors(wv.vector_size, dtype=wv.vectors.dtype)
     keyed.index_to_key = list(wv.index_to_key)
     keyed.key_to_index = dict(wv.key_to_index)
     keyed.next_index = len(keyed.index_to_key)
@@ -307,10 +304,7 @@ def to_dataframe(wv: KeyedDensities) -> Any:
     cat       200        0.00     1.0     2.0       1.0
     car       100        0.00    -3.0     0.0       1.0
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("to_dataframe needs pandas: pip install pandas") from error
+    pd = needs("pandas")
     columns = dict(wv.expandos)
     if wv.log_variances is not None:
         columns["generality"] = wv.generality(range(len(wv)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from densvec.checks import needs
 from densvec.distances.metrics import find_metric
 from densvec.distances.pairwise import distances as distances_to_rows
 from densvec.distances.vectors import cosine, unit
@@ -188,10 +189,7 @@ def wmdistance(
     >>> round(wv.wmdistance(["dog"], ["cat"], norm=False), 4)
     1.4142
     """
-    try:
-        from ot import emd2
-    except ImportError as error:
-        raise ImportError("wmdistance needs the package POT: pip install POT") from error
+    emd2 = needs("ot", package="POT").emd2
     documents = [[token for token in document if token in wv] for document in (document1, document2)]
     if not all(documents):
         logger.warning("a document has no known token: its Word Mover's Distance is infinite")

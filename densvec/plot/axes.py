@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from densvec.checks import needs
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -32,11 +33,8 @@ def new_axes(ax: Axes | None) -> Axes:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: run  pip install "densvec[plot]"') from error
-    return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]
+    made: Axes = needs("matplotlib.pyplot", "plot").subplots(figsize=(6.4, 4.6), layout="constrained")[1]
+    return made
 
 
 def blank_axes(ax: Axes | None) -> Axes:

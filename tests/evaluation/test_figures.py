@@ -1,4 +1,3 @@
-import builtins
 import json
 import subprocess
 import sys
@@ -69,14 +68,7 @@ def test_a_dataframe_has_a_row_for_each_figure():
 
 
 def test_a_dataframe_without_pandas_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def without_pandas(name, *args, **kwargs):
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         RESULTS.to_dataframe()
 
