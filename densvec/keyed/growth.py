@@ -50,14 +50,9 @@ def allocate_vecattrs(
         attrs, types = list(wv.expandos), [array.dtype for array in wv.expandos.values()]
     for attr, asked in zip(attrs, types or [], strict=True):
         kind, existing = _check_attribute(wv, attr, asked), wv.expandos.get(attr)
-        if existing is None:
-            wv.expandos[attr] = np.zeros(len(wv), dtype=kind)
-            continue
-        if len(existing) != len(wv):
-            resized = np.zeros(len(wv), dtype=existing.dtype)
-            kept = min(len(existing), len(wv))
-            resized[:kept] = existing[:kept]
-            wv.expandos[attr] = resized
+        if existing is None or len(existing) != len(wv):
+            old = np.zeros(0, dtype=kind) if existing is None else existing[: len(wv)]
+            wv.expandos[attr] = np.concatenate([old, np.zeros(len(wv) - len(old), dtype=old.dtype)])
 
 
 def _check_attribute(wv: KeyedDensities, attr: str, asked: Any) -> np.dtype[Any]:
@@ -213,11 +208,9 @@ def add_vectors(
         _check_attribute(wv, attr, values.dtype)
 
     fresh: dict[Any, int] = {}  # new key -> the given row that belongs to it
-    known = []
+    known = [i for i, key in enumerate(keys) if key in wv.key_to_index]
     for i, key in enumerate(keys):
-        if key in wv.key_to_index:
-            known.append(i)
-        elif replace or key not in fresh:
+        if key not in wv.key_to_index and (replace or key not in fresh):
             fresh[key] = i
     new = list(fresh.values())
     append_rows(wv, means[new], None if spreads is None else spreads[new])
