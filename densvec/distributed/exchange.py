@@ -15,8 +15,6 @@ from densvec.distributed.group import Group
 from densvec.distributed.rows import Parts, Rows, slices
 from densvec.training import signals
 
-__all__ = ["Exchange", "Report", "Shared", "pack", "unpack"]
-
 T = TypeVar("T")
 
 #: When all rows are sent, so many go at once, which bounds the memory.

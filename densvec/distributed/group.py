@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Group", "RankError", "Settings", "connect", "launched", "settings"]
-
 T = TypeVar("T")
 
 

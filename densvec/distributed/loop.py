@@ -31,8 +31,6 @@ from densvec.training.settings import Rates
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["RankInterrupt", "RankLoop", "shared_arrays"]
-
 #: Words that each worker of a rank trains between two exchanges, unless set: some hundredths of a second.
 EXCHANGE_WORDS = 50_000
 

@@ -10,8 +10,6 @@ from densvec._corpus import Block, Chunk
 from densvec.text.feed import Chunks, Feed
 from densvec.text.pieces import chunk_number
 
-__all__ = ["Ledger", "PiecesFeed", "merged"]
-
 #: Opens a piece by its number, leaving out its first chunks.
 OpenPiece = Callable[[int, int], Feed]
 

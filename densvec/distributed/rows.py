@@ -23,8 +23,6 @@ import torch
 from torch import Tensor
 from torch.linalg import vecdot
 
-__all__ = ["FIRST_BAND", "RULES", "Parts", "Rows", "in_turn", "slices"]
-
 #: Slices of rows, (start, stop).
 Parts: TypeAlias = Sequence[tuple[int, int]]
 

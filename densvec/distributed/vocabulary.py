@@ -14,8 +14,6 @@ from densvec.text.pieces import neighbours, pieces_of
 from densvec.text.vocabulary import RawVocabulary, count_pieces, count_words
 from densvec.types import CorpusFile, Sentences, TrimRule
 
-__all__ = ["check_shares", "count_together"]
-
 logger = logging.getLogger(__name__)
 
 #: Sentences of a rank's share by which it is compared with those of the others.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any, TypeVar
 
-__all__ = ["fill_in_parameters"]
-
 T = TypeVar("T", bound=type[Any])
 
 _TITLE = ["Parameters", "----------"]

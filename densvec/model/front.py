@@ -11,11 +11,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from densvec.model.documentation import fill_in_parameters
 from densvec.model.parameters import names_checked
 from densvec.model.saving import Saving
-from densvec.model.state import CorpusFile, Sentences, TrimRule
 from densvec.model.training import Training
 from densvec.model.vocabulary import VocabularyBuilding, check_sources
-
-__all__ = ["DensityModel", "model", "of_words"]
+from densvec.types import CorpusFile, Sentences, TrimRule
 
 logger = logging.getLogger(__name__)
 

@@ -25,19 +25,6 @@ from densvec.checks import check_number, check_pairing, check_whole
 from densvec.text._text import MAX_BLOCK_WORDS
 from densvec.types import CorpusFile, Sentences, TrimRule
 
-__all__ = [
-    "SharedParameters",
-    "anything",
-    "available_cores",
-    "choice",
-    "names_checked",
-    "ns_exponent",
-    "number",
-    "parameter",
-    "rates_of",
-    "whole",
-]
-
 #: How a parameter is checked: called with its name and a value, returns the value to keep.
 Check = Callable[[str, Any], Any]
 

@@ -19,8 +19,6 @@ from densvec.training.layout import STATE
 from densvec.training.run import EpochLoss, Run
 from densvec.types import Array
 
-__all__ = ["Saving"]
-
 logger = logging.getLogger(__name__)
 
 M = TypeVar("M", bound="Saving")

@@ -27,10 +27,7 @@ from densvec.training.backend import Backend
 from densvec.training.layout import STATE, Layout
 from densvec.training.loop import Loop
 from densvec.training.run import EpochLoss, Run
-from densvec.types import Array, CorpusFile, Sentences, TrimRule
-
-__all__ = ["COUNTERS", "CorpusFile", "ModelState", "Sentences", "TrimRule", "alone"]
-
+from densvec.types import Array, CorpusFile, Sentences
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from densvec.callbacks import call
 from densvec.checks import check_number, check_whole, is_finite
 from densvec.distributed.group import Group
 from densvec.files.schema import LARGEST
-from densvec.model.state import CorpusFile, ModelState, Sentences, alone
+from densvec.model.state import ModelState, alone
 from densvec.model.vocabulary import check_sources
 from densvec.tables import lock
 from densvec.text._text import TextReader
@@ -28,8 +28,7 @@ from densvec.training.progress import Progress
 from densvec.training.recovery import copies_of
 from densvec.training.run import EpochLoss, Position, Run, Tally
 from densvec.training.tables import lay_apart
-
-__all__ = ["Training"]
+from densvec.types import CorpusFile, Sentences
 
 logger = logging.getLogger(__name__)
 

@@ -11,14 +11,13 @@ import numpy as np
 
 from densvec.checks import check_whole
 from densvec.files.schema import LARGEST
-from densvec.model.state import CorpusFile, ModelState, Sentences, TrimRule, alone
+from densvec.model.state import ModelState, alone
 from densvec.tables import set_keys
 from densvec.text.source import as_files, check_corpus, corpus_paths, reading_of
 from densvec.text.thinning import auto_sample, keep_probabilities
 from densvec.text.vocabulary import RawVocabulary, Vocabulary, count_words, grow, select
 from densvec.training import signals
-
-__all__ = ["VocabularyBuilding", "check_sources"]
+from densvec.types import CorpusFile, Sentences, TrimRule
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["kernel_for"]
-
 K = TypeVar("K")
 
 

@@ -13,8 +13,6 @@ from densvec.types import Array
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["Backend", "DivergenceError", "StepResult", "UnstableTrainingError"]
-
 
 class UnstableTrainingError(RuntimeError):
     """Training was stopped because the loss was no longer a finite, reasonable number."""

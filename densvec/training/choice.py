@@ -15,8 +15,6 @@ from densvec.types import Array
 if TYPE_CHECKING:
     from densvec.tables import Tables
 
-__all__ = ["BACKENDS", "check_backend", "check_native", "choose_backend", "make_backend"]
-
 BACKENDS = ("auto", "native", "torch")
 
 

@@ -15,19 +15,6 @@ import numpy.typing as npt
 
 from densvec.files.schema import tensor
 
-__all__ = [
-    "STATE",
-    "Layout",
-    "Start",
-    "TableLayout",
-    "average_word",
-    "constant",
-    "like_start",
-    "uniform",
-    "writable",
-    "zeros",
-]
-
 Array: TypeAlias = npt.NDArray[Any]
 
 #: Makes an array of a shape, from which training starts.

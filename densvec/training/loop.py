@@ -18,8 +18,6 @@ from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.gate import Gate
 from densvec.training.run import Run, Tally
 
-__all__ = ["Loop", "OnChunk", "thread_limits"]
-
 logger = logging.getLogger(__name__)
 
 #: Opens the corpus at an epoch, leaving out its first chunks; loops of several processes give more arguments.

@@ -27,17 +27,6 @@ if TYPE_CHECKING:
     from densvec._corpus import Chunk
     from densvec.tables import Tables
 
-__all__ = [
-    "ENERGIES",
-    "BayesianSkipGramBackend",
-    "NativeBackend",
-    "Options",
-    "SkipGramBackend",
-    "Word2GaussBackend",
-    "check_energy",
-    "options",
-]
-
 ENERGIES = _word2gauss.ENERGIES
 
 

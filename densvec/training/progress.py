@@ -9,8 +9,6 @@ from typing import Any
 
 from densvec.training.run import EpochLoss, Run, Tally
 
-__all__ = ["Progress", "should_show"]
-
 logger = logging.getLogger("densvec.training")
 
 

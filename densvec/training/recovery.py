@@ -11,8 +11,6 @@ import numpy as np
 
 from densvec.types import Array
 
-__all__ = ["copies_of"]
-
 logger = logging.getLogger(__name__)
 
 #: Bytes up to which the copy is kept in memory; a larger one lies in a temporary file.

@@ -12,8 +12,6 @@ from densvec.training.backend import StepResult
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["EpochLoss", "Position", "Run", "Tally"]
-
 
 class EpochLoss(NamedTuple):
     """The result of one epoch; the losses are means per centre word, NaN if there was none.

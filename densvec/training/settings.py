@@ -7,24 +7,6 @@ from dataclasses import dataclass
 
 from densvec.checks import check_pairing
 
-__all__ = [
-    "ADAGRAD_EPSILON",
-    "ADAM_BETAS",
-    "ADAM_EPSILON",
-    "COMPANY",
-    "LARGEST_RATE",
-    "LOG_VARIANCE_STEP",
-    "PRIOR_LOG_VARIANCE_BOUNDS",
-    "SCORED",
-    "SHRINKAGE",
-    "TYPICAL_MEMORY",
-    "Bounds",
-    "GaussRates",
-    "Objective",
-    "Rates",
-    "check_margin",
-]
-
 PRIOR_LOG_VARIANCE_BOUNDS = (-10.0, 10.0)  # the priors' log-variances never leave this interval
 LOG_VARIANCE_STEP = 1.0  # the largest change of a prior's log-variance in one update
 ADAGRAD_EPSILON = 1e-8

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["deferred", "deliver", "undeferred"]
-
 
 class _Deferral:
     """Stands in for the handlers of all signals that Python code handles."""

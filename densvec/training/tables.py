@@ -15,17 +15,6 @@ from densvec.types import Array
 if TYPE_CHECKING:
     from densvec.tables import Tables
 
-__all__ = [
-    "LANES",
-    "PER_WORD",
-    "bayesian_company",
-    "bayesian_state",
-    "bayesian_tables",
-    "lay_apart",
-    "lay_side_by_side",
-    "optimiser_layout",
-]
-
 #: Numbers of the longest vectors, which in single precision are a cache line.
 LANES = 16
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from densvec import tables
     from densvec._corpus import Chunk
 
-__all__ = ["TorchBackend", "most_centres", "words_together"]
-
 #: The most centres of an update: words go as far in it as in many small ones only while that is not far.
 CENTRES = 2000
 

@@ -11,8 +11,6 @@ from densvec.reading import MOST_NARROWING
 from densvec.training.torch.step import Losses, Model, Posteriors, Rows, Scores, Tables, squares
 from densvec.training.torch.windows import Beyond, Windows
 
-__all__ = ["Step", "differentiate"]
-
 
 class Step(NamedTuple):
     """The losses of a minibatch, and its derivatives, summed over the uses of each of its U words.

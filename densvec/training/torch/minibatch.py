@@ -15,8 +15,6 @@ from densvec.training.settings import SCORED
 if TYPE_CHECKING:
     from densvec._corpus import Chunk
 
-__all__ = ["Minibatch", "Minibatches", "Sizes"]
-
 Ids = NDArray[np.int32]
 
 

@@ -24,8 +24,6 @@ from densvec.training.torch.minibatch import Minibatch
 from densvec.training.torch.step import Tables
 from densvec.types import Array
 
-__all__ = ["FIRST_WEIGHT", "Optimiser", "Pace"]
-
 #: Centres between two steps of the encoder in the native kernel. A step on more than that stands for several.
 TILE = 256
 

@@ -17,8 +17,6 @@ from densvec.reading import MOST_NARROWING, Reading
 from densvec.training.settings import Objective
 from densvec.training.torch.windows import Beyond, Windows
 
-__all__ = ["Contrast", "Losses", "Model", "Posteriors", "Rows", "Scores", "Tables", "squares"]
-
 
 class Tables(NamedTuple):
     """What is trained: V words, D dimensions, an encoder with E inputs and H hidden units."""

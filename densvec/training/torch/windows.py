@@ -10,8 +10,6 @@ from torch import Tensor
 
 from densvec.training.torch.minibatch import Minibatch
 
-__all__ = ["Beyond", "Windows", "Words", "beyond", "windows"]
-
 
 class Words(NamedTuple):
     """The distinct words among many uses of words."""
