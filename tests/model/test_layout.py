@@ -23,7 +23,7 @@ def arrays_in(path):
         {
             name: a
             for name, a in tensors.items()
-            if not name.startswith(("vocabulary", "raw_", "attributes."))
+            if not name.startswith(("vocabulary", "raw_", "attributes.", "kinds."))
         },
         tensors,
         header,
