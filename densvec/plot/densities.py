@@ -12,6 +12,7 @@ from densvec.gaussian import Gaussian
 from densvec.plot.axes import COLOURS, GREY, INK, blank_axes, dark, draw_arrow, fit_view
 from densvec.plot.ellipses import Plane, are_exaggerated, draw_ellipse, note_radii
 from densvec.plot.labels import Label, place_labels
+from densvec.questions.inference import placed_tokens
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +113,7 @@ def plot_contexts(
     named = _named_contexts(contexts)
     if not named:
         raise ValueError("no contexts to draw: give at least one")
-    pairs = [(word, *context) for context in named.values()]
+    pairs = [(word, *placed_tokens(wv, *context)) for context in named.values()]
     nearest: list[list[str]] = [[] for _ in named]
     if neighbours:
         rankings = wv.substitutes_batch(pairs, landmarks, neighbours)

@@ -79,6 +79,11 @@ def test_contexts_without_names_go_by_their_words(wv):
         plot.plot_contexts(wv, "animal", "dog cat")
 
 
+def test_a_string_of_words_is_a_context_that_nobody_is_warned_of(wv, recwarn):
+    plot.plot_contexts(wv, "animal", ["dog cat", "car"])
+    assert not recwarn.list
+
+
 def test_landmarks_are_the_nearest_words_that_may_be_named(diagonal):
     context = ["word3", "word4"]
     expected = [key for key, _ in diagonal.substitutes("word1", context, topn=4)]
