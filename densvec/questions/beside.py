@@ -25,8 +25,6 @@ from densvec.types import CorpusFile, Floats, Integers
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["BESIDE", "Beside", "count_beside"]
-
 logger = logging.getLogger(__name__)
 
 BESIDE = "beside."

@@ -13,8 +13,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["direction", "entailment", "frequency_trend", "generality", "get_variance", "kl_divergence"]
-
 
 def get_variance(wv: KeyedDensities, key_or_keys: Any) -> Floats:
     """Return the prior variance of a key, (1,) or (D,), or of a list of keys as rows.

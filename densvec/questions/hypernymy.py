@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from densvec.checks import KEY_TYPES
 from densvec.distances.ranking import best
 from densvec.distances.table import row_blocks
 from densvec.distances.vectors import unit_rows
@@ -20,7 +21,6 @@ from densvec.questions.kinds import (
     singular_rows,
 )
 from densvec.questions.lookup import (
-    KEY_TYPES,
     check_paired,
     cosines_with,
     densities_of,
@@ -37,8 +37,6 @@ from densvec.types import Floats, Found, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
-
-__all__ = ["HypernymyScale", "hypernyms", "hypernymy", "hyponyms", "scale_of", "taxonomy"]
 
 _SAID = 0.25
 """The power of the probability that a text says so, which is otherwise much smaller than the parts of the score."""

@@ -20,8 +20,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["context_mean", "context_means", "similarities_in_context", "similarity_in_context"]
-
 _THINNING = 1e-3
 """word2vec's threshold for thinning."""
 

@@ -10,29 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from densvec.checks import KEY_TYPES, refuse_bytes
 from densvec.encoder import Encoder
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import KEY_TYPES, known_log_variances, refuse_bytes, rows_of, words_of
+from densvec.questions.lookup import known_log_variances, rows_of, words_of
 from densvec.reading import Reading
 from densvec.types import Floats, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
-
-__all__ = [
-    "context_tokens",
-    "infer",
-    "infer_posteriors",
-    "infer_sentences",
-    "keep_of",
-    "known_encoder",
-    "marked_tokens",
-    "placed_tokens",
-    "posteriors_of",
-    "read_around",
-    "read_contexts",
-    "reading_of",
-]
 
 _MARK = re.compile(r"\[\[(.+?)\]\]")
 

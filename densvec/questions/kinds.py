@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "KINDS",
-    "Kinds",
-    "Said",
-    "kinds_of",
-    "probabilities_of",
-    "probabilities_of_all",
-    "said_in",
-    "singular_rows",
-]
-
 KINDS = "kinds."
 """The prefix of the names of its arrays in a file."""
 

@@ -10,13 +10,12 @@ import numpy as np
 from densvec.checks import counted
 from densvec.distances.vectors import unit
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import filled_norms, kept_shares, known_log_variances, variation_of, words_of
+from densvec.questions.lookup import kept_shares, known_log_variances, variation_of, words_of
+from densvec.tables import filled_norms
 from densvec.types import Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
-
-__all__ = ["learn", "learnt"]
 
 _THINNING = 1e-5
 """The threshold for thinning the words of a sentence, whose probabilities of being kept are their weights."""

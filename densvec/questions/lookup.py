@@ -26,31 +26,6 @@ Item: TypeAlias = "Key | Floats | Gaussian"
 _THINNING = 1e-4
 """The threshold for the thinned text whose words the covariance is taken of."""
 
-__all__ = [
-    "KEY_TYPES",
-    "Item",
-    "check_paired",
-    "common_rows",
-    "cosines_with",
-    "densities_of",
-    "density_table",
-    "filled_norms",
-    "kept_shares",
-    "known_log_variances",
-    "least_count",
-    "one_density",
-    "refuse_bytes",
-    "row_divisors",
-    "row_or_rows",
-    "rows_among",
-    "rows_of",
-    "text_reading_of",
-    "variation_of",
-    "vector_of",
-    "whitened",
-    "words_of",
-]
-
 
 # Text
 

@@ -16,8 +16,6 @@ from densvec.types import Floats, Found
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["predict_output_word"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from densvec.types import Corpus, Floats, Found, Integers
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["Sense", "Senses", "density_of_all", "describe", "senses", "telling_words"]
-
 _FEWEST = 10
 """A sense has at least this many occurrences."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
     from densvec.questions.beside import Beside
 
-__all__ = ["substitutes", "substitutes_batch"]
-
 _EMPHASIS = 0.5
 """A substitute keeps what the word itself means: it is sought half-way between the word and its meaning here."""
 

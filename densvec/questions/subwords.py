@@ -12,16 +12,14 @@ import numpy.typing as npt
 
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import filled_norms, known_log_variances
-from densvec.tables import derived
+from densvec.questions.lookup import known_log_variances
+from densvec.tables import derived, filled_norms
 from densvec.types import Floats, Integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from densvec.keyed import KeyedDensities
-
-__all__ = ["SpellingIndex", "density_from_spelling", "ngrams"]
 
 _LENGTHS = (2, 6)
 """The shortest and the longest n-grams, with the marks of a word's beginning and end."""

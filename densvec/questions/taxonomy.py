@@ -10,8 +10,6 @@ import numpy as np
 
 from densvec.types import Floats, Integers
 
-__all__ = ["Taxonomy", "build_taxonomy", "maximum_arborescence"]
-
 
 @dataclass(frozen=True)
 class Taxonomy:

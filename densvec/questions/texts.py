@@ -15,8 +15,6 @@ from densvec.types import Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["text_density", "text_similarities", "text_similarity"]
-
 _SIF = 1e-4
 """The constant a of smooth inverse frequency; Arora et al. (2017) recommend 1e-4 to 1e-3."""
 

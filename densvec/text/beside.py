@@ -17,8 +17,6 @@ from densvec.text.pieces import Piece, pieces_of
 from densvec.text.source import as_files, text_reader
 from densvec.types import CorpusFile, Integers
 
-__all__ = ["BesideCounter", "each_block"]
-
 _BLOCK_WORDS = 100_000
 
 

@@ -12,8 +12,6 @@ from densvec._corpus import Block
 from densvec.text.spelling import singulars
 from densvec.types import Integers
 
-__all__ = ["PatternCounter", "singular_row"]
-
 _FUNCTION_WORDS = """
 a an the this that these those some any each every both all such no not other another one two three first second
 he she it they we you i him her them us me his its their our your my who whom whose which what there here

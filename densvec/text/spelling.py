@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["UnknownKeyError", "is_inflection", "singulars", "spellings", "stems"]
-
 _ENDINGS = ("'s", "'", "s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly")
 _CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
 

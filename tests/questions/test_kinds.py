@@ -97,7 +97,13 @@ def test_a_posterior_has_hypernyms(wv):
 
 
 def test_taxonomies_know_what_is_said(wv):
-    tree = wv.taxonomy([*ANIMALS, *TOOLS, "animal", "tool"])
+    words = [*ANIMALS, *TOOLS, "animal", "tool"]
+    alike = wv.vectors_for_all(words, copy_vecattrs=True)
+    alike.vectors = np.repeat([[1.0, 0.2], [0.2, 1.0], [1.0, 0.2], [0.2, 1.0]], [4, 4, 1, 1], axis=0)
+    alike.vector_size, alike.encoder = 2, None
+    alike.log_variances = np.repeat([[0.0], [1.0]], [8, 2], axis=0)
+    alike.expandos["count"][:] = 1
+    tree = alike.taxonomy(words)
     assert sorted(tree.roots) == ["animal", "tool"]
     assert set(tree.children("animal")) == set(ANIMALS)
 
