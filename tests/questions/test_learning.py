@@ -40,9 +40,11 @@ def test_hidden_words_are_found_again(language, wv):
 
 
 def test_more_sentences_narrow_the_density(language, wv):
-    found = sample_occurrences(language, ["owl"], 16)["owl"]
-    sentences = hidden(found, "wug")
-    variances = [wv.learn("wug", sentences[:n], replace=True).variance[0] for n in (1, 4, 16)]
+    words = ["owl", "dog", "trout", "apple", "salmon", "penguin"]
+    texts = [hidden(each, "wug") for each in sample_occurrences(language, words, 16).values()]
+    variances = [
+        np.mean([wv.learn("wug", text[:n], replace=True).variance[0] for text in texts]) for n in (1, 4, 16)
+    ]
     assert variances[0] > variances[1] > variances[2]
 
 
