@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from densvec.files.streams import faults_named, open_binary
-from densvec.text import kinds, stages
+from densvec.text import kinds
 from densvec.text._raw import Tokenised
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text.source import (
@@ -189,9 +189,9 @@ class RawText(TextCorpus):
             file = Transcoded(file, encoding, self.errors, name)
         lines = _lines(file) if stage is None else stage(_lines(file))
         if split is not None:
-            return stages.AsFile(_tokenised(lines, split, lower), file)
+            return kinds.AsFile(_tokenised(lines, split, lower), file)
         if stage is not None:
-            file = stages.AsFile(lines, file)
+            file = kinds.AsFile(lines, file)
         if tokenize == "none":
             return file
         wrapped = looks_wrapped(text) if self.wrapped is None else self.wrapped
@@ -206,12 +206,12 @@ class RawText(TextCorpus):
     def _stage(self, name: str, data: bytes, text: str) -> Callable[[Iterator[str]], Iterator[str]] | None:
         """Return what makes the lines of a file lines of text; None if they are that."""
         if kinds.is_markup(data):
-            return stages.markup
+            return kinds.markup
         if self.column is not None and kinds.is_table(name, data):
             of = self.column
-            return lambda lines: stages.column(lines, name, of, name)
+            return lambda lines: kinds.column(lines, name, of, name)
         if self.gutenberg or (self.gutenberg is None and kinds.has_boilerplate(text)):
-            return stages.without_boilerplate
+            return kinds.without_boilerplate
         return None
 
 
