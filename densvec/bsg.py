@@ -27,8 +27,6 @@ from densvec.training.layout import Layout, Start, TableLayout, average_word, un
 from densvec.training.settings import Objective, Rates
 from densvec.training.tables import optimiser_layout
 
-__all__ = ["BayesianSkipGram"]
-
 #: Half the width of the uniform distribution that means, embeddings and the first layer start from.
 START = 0.05
 

@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from densvec.types import Floats
 
-__all__ = ["LOG_2_PI", "Gaussian", "expected_likelihood", "jeffreys", "kl", "reverse_kl", "wasserstein"]
-
 LOG_2_PI = math.log(2.0 * math.pi)
 
 

@@ -21,8 +21,6 @@ from densvec.training.layout import Layout, TableLayout, uniform
 from densvec.training.native import SkipGramBackend
 from densvec.types import Array
 
-__all__ = ["SkipGram"]
-
 
 @model
 @dataclass(repr=False, eq=False)

@@ -22,8 +22,6 @@ from densvec.gaussian import Gaussian
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["DensityComponent", "to_spacy"]
-
 COMPONENT = "densvec"
 
 

@@ -24,8 +24,6 @@ from densvec.training.layout import Layout, TableLayout, constant, uniform
 from densvec.training.native import Word2GaussBackend, check_energy
 from densvec.training.settings import Bounds, GaussRates
 
-__all__ = ["Word2Gauss"]
-
 #: Half the width of the uniform distribution that means start from.
 START = 0.05
 

@@ -28,20 +28,6 @@ if TYPE_CHECKING:
     from densvec.corpora import RawText
     from densvec.keyed import KeyedDensities
 
-__all__ = [
-    "READING",
-    "Source",
-    "files_of",
-    "is_path",
-    "open_corpus",
-    "open_source",
-    "reading_of",
-    "recorded_text",
-    "sentences_in",
-    "text_before",
-    "unchanged",
-]
-
 #: What `train` and `build_vocab` take: ``{"corpus_file": path}`` or ``{"corpus_iterable": sentences}``.
 Source = dict[str, Any]
 

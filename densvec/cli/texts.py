@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 _CORPUS = "text, as `densvec train` takes it, read as the model's own was; - is standard input"
 
-__all__ = ["COMPARE", "EVALUATE", "INDEX", "PHRASES", "SENSES"]
-
 
 def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Document]:
     if args.plot is not None and len(args.questions) > 1:

@@ -34,8 +34,6 @@ from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.source import recorded_paths
 from densvec.text.text_reading import TextReading
 
-__all__ = ["CHANGEABLE", "MODELS", "PARAMETERS", "TRAIN", "Terminated", "model_class"]
-
 MODELS = {
     "bsg": ("densvec.bsg", "BayesianSkipGram"),
     "skipgram": ("densvec.skipgram", "SkipGram"),

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from densvec._version import __version__
 from densvec.checks import is_finite
-from densvec.files.packing import dump_json, load_json, pack_words, unpack_vocabulary, unpack_words
+from densvec.files.packing import dump_json, load_json
 from densvec.files.safetensors import Entry, build_header, header_length, parse_header
 from densvec.files.streams import (
     faults_named,
@@ -33,18 +33,6 @@ from densvec.files.streams import (
     open_for_writing,
 )
 from densvec.types import Array, PathLike
-
-__all__ = [
-    "DensvecFileError",
-    "check_loadable",
-    "faults_of",
-    "pack_words",
-    "read",
-    "unpack_vocabulary",
-    "unpack_words",
-    "verify",
-    "write",
-]
 
 FORMAT_VERSION = 2  # the newest that can be read; a file says 1 unless its tables are compact
 CHECKSUMS = (

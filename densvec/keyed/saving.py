@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from densvec.encoder import Encoder
-from densvec.files import compact, persistence
+from densvec.files import compact, packing, persistence
 from densvec.files.schema import field, leave_out, tensor
 from densvec.questions.beside import BESIDE, Beside
 from densvec.questions.kinds import KINDS, Kinds
@@ -131,7 +131,7 @@ def tensors_of(wv: KeyedDensities) -> dict[str, Array]:
         if not issubclass(kind, str):
             key = next(key for key in wv.index_to_key if type(key) is kind)
             raise ValueError(f"only words can be saved as keys: got {key!r} of type {kind.__name__}")
-    tensors: dict[str, Array] = {**persistence.pack_words(wv.index_to_key), **tables_of(wv)}
+    tensors: dict[str, Array] = {**packing.pack_words(wv.index_to_key), **tables_of(wv)}
     if wv.beside is not None:
         tensors |= wv.beside.arrays()
     if wv.kinds is not None:
@@ -163,7 +163,7 @@ def restored(
     cls: type[KeyedDensities], header: Mapping[str, Any], tensors: Mapping[str, Array]
 ) -> KeyedDensities:
     """Return the words of a file of KeyedDensities or of a model."""
-    words, index = persistence.unpack_vocabulary(tensors)
+    words, index = packing.unpack_vocabulary(tensors)
     if header.get("compact") is not None:
         tensors = compact.restored(tensors, header["compact"])
     means = tensor(tensors, "means", "f", (len(words), None))

@@ -9,7 +9,7 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
-from densvec.files import persistence
+from densvec.files import packing, persistence
 from densvec.files.schema import field, leave_out, recorded_files, require_class, tensor
 from densvec.keyed import KeyedDensities
 from densvec.keyed.saving import header_of, restored, tensors_of
@@ -139,7 +139,7 @@ class Saving(ModelState):
         """Return all arrays by the names that they have in a file."""
         tensors = {**tensors_of(self.wv), **self._arrays()}
         if len(self._raw):
-            for name, array in persistence.pack_words(list(self.raw_vocab)).items():
+            for name, array in packing.pack_words(list(self.raw_vocab)).items():
                 tensors[_RAW + name] = array
             tensors[_RAW + "vocabulary.counts"] = np.fromiter(self.raw_vocab.values(), np.int64)
         return tensors
@@ -191,7 +191,7 @@ class Saving(ModelState):
         self._state_words = list(wv.index_to_key)
         if _RAW + "vocabulary.bytes" in tensors:
             raw = {name.removeprefix(_RAW): a for name, a in tensors.items() if name.startswith(_RAW)}
-            words = persistence.unpack_words(raw)
+            words = packing.unpack_words(raw)
             counts = tensor(raw, "vocabulary.counts", "i", (len(words),))
             if (counts < 0).any():
                 raise ValueError("tensor raw_vocabulary.counts holds negative numbers")

@@ -20,8 +20,6 @@ from densvec.types import Corpus, Floats
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["ModelComparison", "Shift", "align", "compare"]
-
 _ANCHORS = 5000
 """How many shared words, the most frequent ones, are used to align two spaces."""
 

@@ -17,8 +17,6 @@ from densvec.types import Corpus, Floats, Found, Integers
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
-__all__ = ["WordComparison", "compare", "permutation_test"]
-
 
 @dataclass(frozen=True)
 class WordComparison:

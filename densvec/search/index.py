@@ -240,13 +240,13 @@ class DensityIndex(ABC):
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the index to a folder."""
-        from densvec.files import persistence
+        from densvec.files import packing, persistence
 
         os.makedirs(folder, exist_ok=True)
         named = all(isinstance(key, str) for key in self.keys)
         if not named and list(self.keys) != list(range(len(self))):
             raise ValueError("only words, or the numbers of the rows, can be saved as keys")
-        tensors = persistence.pack_words([str(key) for key in self.keys]) if named else {}
+        tensors = packing.pack_words([str(key) for key in self.keys]) if named else {}
         tensors |= {"shift": self.lift.shift, "scale": self.lift.scale}
         header = {
             "class": type(self).__name__,
@@ -277,7 +277,7 @@ class DensityIndex(ABC):
         **options
             What the engine takes, such as ``mmap=True`` for usearch.
         """
-        from densvec.files import persistence
+        from densvec.files import packing, persistence
         from densvec.files.schema import field
 
         path = os.path.join(folder, _FILE)
@@ -288,7 +288,7 @@ class DensityIndex(ABC):
                 raise ValueError(f"this is a {header.get('class')}, not a {cls.__name__}")
             space, count = field(header, "space", dict), field(header, "count", int, minimum=1)
             index.space = Space(*(space[name] for name in ("metric", "dimension", "diagonal")))
-            index.keys = persistence.unpack_vocabulary(tensors)[0] if header.get("named") else range(count)
+            index.keys = packing.unpack_vocabulary(tensors)[0] if header.get("named") else range(count)
             index.lift = Lift(tensors["shift"], tensors["scale"], float(header["radius"]))
             if len(index.keys) != count:
                 raise ValueError(f"the index has {count} rows, but {len(index.keys)} keys")

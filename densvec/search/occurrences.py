@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from densvec.distances.pairwise import pairwise
 from densvec.distances.ranking import best
-from densvec.files import persistence
+from densvec.files import packing, persistence
 from densvec.files.atomic import atomic_write
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import text_reading_of
@@ -125,7 +125,7 @@ def index_occurrences(
         done, occurrences = done + part.read, occurrences + len(part.words)
         header = {"class": "Occurrences", "sentences_so_far": done, "occurrences": len(part.words)}
         header["corpus"] = part.checksum
-        tensors = {**persistence.pack_words(part.sentences), **part.arrays(dtype)}
+        tensors = {**packing.pack_words(part.sentences), **part.arrays(dtype)}
         persistence.write(os.path.join(folder, f"occurrences-{number:05}.dv"), tensors, header)
         headers.append(header)
         if report is not None:

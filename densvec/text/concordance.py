@@ -15,8 +15,6 @@ from densvec.text.source import is_files
 from densvec.text.text_reading import TextReading
 from densvec.types import Corpus, CorpusFile
 
-__all__ = ["Occurrence", "given_occurrences", "occurrences", "sample_occurrences", "sentences_of"]
-
 
 @dataclass(frozen=True)
 class Occurrence:

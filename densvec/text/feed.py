@@ -19,8 +19,6 @@ from densvec.types import CorpusFile
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CHUNK_WORDS", "Ahead", "Chunks", "Feed"]
-
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")

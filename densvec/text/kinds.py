@@ -15,22 +15,6 @@ from typing import Any
 
 from densvec.files.streams import faults_named, is_remote, local_path, open_binary
 
-__all__ = [
-    "LOOKED_AT",
-    "AsFile",
-    "beginning",
-    "byte_order_mark",
-    "column",
-    "columns_of",
-    "has_boilerplate",
-    "is_markup",
-    "is_table",
-    "likely_encoding",
-    "markup",
-    "refusal",
-    "without_boilerplate",
-]
-
 LOOKED_AT = 1 << 14
 """Bytes at the beginning of a file that show what it is."""
 

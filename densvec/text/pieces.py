@@ -14,16 +14,6 @@ from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text.source import corpus_paths, has_mark, open_text
 from densvec.types import CorpusFile
 
-__all__ = [
-    "ByteRange",
-    "Piece",
-    "chunk_number",
-    "deal",
-    "neighbours",
-    "piece_of",
-    "pieces_of",
-]
-
 #: Bytes of a piece: large enough that opening one costs little, small enough that ranks end their epochs together.
 LEAST_BYTES, MOST_BYTES = 1 << 15, 1 << 24
 

@@ -24,8 +24,6 @@ from densvec.text.source import (
 from densvec.text.text_reading import REGEX, TextReading
 from densvec.types import Source
 
-__all__ = ["RawText", "looks_raw", "looks_unspaced", "looks_wrapped"]
-
 _SAMPLE, _LONG_SAMPLE = 1 << 18, 1 << 22
 """How many bytes are looked at to guess the kind of a text, and its encoding: an accent may be rare."""
 

@@ -16,24 +16,6 @@ from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text.text_reading import TextReading
 from densvec.types import CorpusFile, PathLike, Source
 
-__all__ = [
-    "TextCorpus",
-    "Transcoded",
-    "as_files",
-    "check_corpus",
-    "corpus_names",
-    "corpus_paths",
-    "file_reader",
-    "has_mark",
-    "is_files",
-    "log_replaced",
-    "open_text",
-    "reading_of",
-    "recorded_paths",
-    "source_opener",
-    "text_reader",
-]
-
 logger = logging.getLogger(__name__)
 
 #: Words per block when a corpus is iterated in Python: enough that the cost per block is negligible, and few enough

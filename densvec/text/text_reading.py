@@ -9,8 +9,6 @@ from typing import Any
 
 from densvec.text._raw import tokenised
 
-__all__ = ["REGEX", "TextReading"]
-
 REGEX = "regex:"
 """How a way to find words begins that is a regular expression."""
 

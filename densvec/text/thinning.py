@@ -9,17 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from densvec.types import TrimRule
 
-__all__ = [
-    "RULE_DEFAULT",
-    "RULE_DISCARD",
-    "RULE_KEEP",
-    "auto_sample",
-    "keep_probabilities",
-    "keeps",
-    "log_frequencies",
-    "noise_weights",
-]
-
 #: What a trim rule answers: let `min_count` decide, drop the word, or keep it whatever its count.
 RULE_DEFAULT, RULE_DISCARD, RULE_KEEP = 0, 1, 2
 

@@ -25,20 +25,8 @@ from densvec.text.source import (
     log_replaced,
     text_reader,
 )
-from densvec.text.thinning import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, keep_probabilities, keeps
+from densvec.text.thinning import keep_probabilities, keeps
 from densvec.types import CorpusFile, TrimRule
-
-__all__ = [
-    "RULE_DEFAULT",
-    "RULE_DISCARD",
-    "RULE_KEEP",
-    "RawVocabulary",
-    "Vocabulary",
-    "count_pieces",
-    "count_words",
-    "grow",
-    "select",
-]
 
 logger = logging.getLogger(__name__)
 

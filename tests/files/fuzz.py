@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from densvec import BayesianSkipGram, KeyedDensities, SkipGram, Word2Gauss
-from densvec.files import persistence
+from densvec.files import packing, persistence
 from densvec.files.persistence import DensvecFileError
 from densvec.training.backend import UnstableTrainingError
 from tests import fuzzing
@@ -66,7 +66,7 @@ def layer_target(directory):
     """The file layer alone."""
     path = os.path.join(directory, "layer.dv")
     tensors = {
-        **persistence.pack_words(["the", "cat", "New York", "é\0", "\U0001f600", ""]),
+        **packing.pack_words(["the", "cat", "New York", "é\0", "\U0001f600", ""]),
         "vocabulary.counts": np.arange(6),
         "means": np.random.default_rng(1).standard_normal((6, 5)).astype(np.float32),
         "empty": np.zeros((0, 3), np.float32),
@@ -79,7 +79,7 @@ def layer_target(directory):
     def use(path, mmap):
         tensors, header = persistence.read(path, mmap=mmap)
         with persistence.faults_of(path):
-            persistence.unpack_vocabulary(tensors)
+            packing.unpack_vocabulary(tensors)
         with np.errstate(all="ignore"):
             for tensor in tensors.values():
                 tensor.sum()

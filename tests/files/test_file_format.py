@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from densvec.files import persistence
+from densvec.files import packing, persistence
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file_format.md"
 
@@ -14,7 +14,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file_format.md"
 @pytest.fixture
 def path(tmp_path):
     tensors = {
-        **persistence.pack_words(["the", "cat", "nul\0é"]),
+        **packing.pack_words(["the", "cat", "nul\0é"]),
         "means": np.arange(6, dtype=np.float32).reshape(3, 2),
         "log_variances": np.zeros((3, 1), np.float32),
         "training.empty": np.zeros((0, 2)),
@@ -34,7 +34,7 @@ def run_examples(path):
 def test_the_examples_read_what_we_read(path, capsys):
     names = run_examples(path)
     tensors, header = persistence.read(path)
-    assert names["words"] == persistence.unpack_words(tensors) == ["the", "cat", "nul\0é"]
+    assert names["words"] == packing.unpack_words(tensors) == ["the", "cat", "nul\0é"]
     assert names["document"] == header
     for name, tensor in tensors.items():
         np.testing.assert_array_equal(names["tensors"][name], tensor)

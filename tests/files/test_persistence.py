@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 from safetensors import numpy as library
 
 import densvec
-from densvec.files import persistence
+from densvec.files import packing, persistence
 from densvec.files.packing import dump_json
 from densvec.files.persistence import CHECKSUMS, DensvecFileError, read, verify, write
 from densvec.files.safetensors import DTYPES, build_header
@@ -35,7 +35,7 @@ TENSORS = st.dictionaries(
     st.text(max_size=9).filter(lambda n: n not in ("__metadata__", CHECKSUMS)), ARRAYS, max_size=5
 )
 MODEL = {
-    **persistence.pack_words(["the", "cat", "New York"]),
+    **packing.pack_words(["the", "cat", "New York"]),
     "means": np.arange(12, dtype=np.float32).reshape(3, 4),
     "log_variances": np.zeros((3, 1), np.float32),
 }

@@ -5,7 +5,7 @@ import pytest
 
 from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
-from densvec.files import persistence
+from densvec.files import packing, persistence
 from densvec.keyed.saving import tensors_of
 
 SENTENCES = list(toy_language(600, seed=3))
@@ -96,7 +96,7 @@ def replace(name, change):
 
 def count_raw_words(count):
     def edit(tensors, header):
-        tensors |= {f"raw_{name}": array for name, array in persistence.pack_words(["rare"]).items()}
+        tensors |= {f"raw_{name}": array for name, array in packing.pack_words(["rare"]).items()}
         tensors["raw_vocabulary.counts"] = np.array([count])
 
     return edit
