@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
     from densvec.questions.beside import Beside
 
-_EMPHASIS = 0.5
-"""A substitute keeps what the word itself means: it is sought half-way between the word and its meaning here."""
-
 _USUAL = 4
 """A substitute can also stand where the word usually stands, which counts like so many places besides this one."""
 
@@ -38,7 +35,7 @@ def substitutes(
     exclude_inflections: bool = True,
     *,
     position: int | None = None,
-    emphasis: float | None = None,
+    emphasis: float = 1.0,
     exclude_context: bool = True,
 ) -> Found:
     """Rank the words that could replace a word in its context, by Bayes' rule.
@@ -66,8 +63,8 @@ def substitutes(
     position : int, optional
         Where the word stands, if `context` is its sentence.
     emphasis : float, optional
-        How far q's mean lies from the word's prior, as a share of the way to the posterior's. By default half-way,
-        which keeps to words that can say what this one does; 1 with candidates, of which that is known.
+        How far q's mean lies from the word's prior, as a multiple of the way to the posterior's: less than 1 keeps to
+        what the word usually means, more than 1 to what the context says.
     exclude_context : bool, optional
         Whether it leaves out the words of the context. Posteriors are drawn towards the words they have read, but a
         sentence seldom says the same thing twice.
@@ -75,7 +72,7 @@ def substitutes(
     Examples
     --------
     >>> wv.substitutes("dog", ["cat", "animal"], topn=2, exclude_context=False)
-    [('animal', -2.41...), ('cat', -2.92...)]
+    [('animal', -2.52...), ('cat', -3.10...)]
     """
     options: dict[str, Any] = {"emphasis": emphasis, "exclude_context": exclude_context}
     return substitutes_batch(
@@ -90,7 +87,7 @@ def substitutes_batch(
     topn: int | None = 10,
     exclude_inflections: bool = True,
     *,
-    emphasis: float | None = None,
+    emphasis: float = 1.0,
     exclude_context: bool = True,
     posteriors: Gaussian | None = None,
 ) -> list[Found]:
@@ -109,9 +106,7 @@ def substitutes_batch(
     >>> [[word for word, _ in each] for each in found]
     [['cat'], ['animal']]
     """
-    if emphasis is None:
-        emphasis = _EMPHASIS if candidates is None else 1.0
-    elif not 0 <= emphasis < np.inf:
+    if not 0 <= emphasis < np.inf:
         raise ValueError(f"emphasis={emphasis} is not a finite number of at least 0")
     asked = [_question(wv, *pair) for pair in pairs]
     if not asked:
