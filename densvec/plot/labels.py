@@ -1,9 +1,7 @@
-"""Labels that do not cover each other, in fonts that have their characters."""
+"""Labels that do not cover each other."""
 
 from __future__ import annotations
 
-import functools
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -88,7 +86,6 @@ def _write(ax: Axes, label: Label) -> Any:
         fontsize=label.size,
         fontweight=label.weight,
         zorder=10,
-        fontfamily=families_for(label.text),
     )
 
 
@@ -126,53 +123,3 @@ def _overlaps(boxes: Floats, others: Floats) -> Floats:
     lower = np.maximum(boxes[:, None, :2], others[:, :2])
     areas: Floats = np.maximum(upper - lower, 0).prod(axis=2)
     return areas
-
-
-def families_for(text: str) -> list[str]:
-    """Return the font families for a text: matplotlib's own, and one with the characters that it lacks.
-
-    If no installed font has all characters, a warning says what to install, and boxes are drawn.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> families_for("kiwi") == matplotlib.rcParams["font.family"]
-    True
-    """
-    import matplotlib as mpl
-
-    own = list(mpl.rcParams["font.family"])
-    missing = frozenset(character for character in text if ord(character) > 0x24F and not character.isspace())
-    return own if not missing else [*own, *_families_with(missing, tuple(own))]
-
-
-@functools.lru_cache(maxsize=1024)
-def _families_with(characters: frozenset[str], own: tuple[str, ...]) -> list[str]:
-    """Return the name of a family with these characters; empty if the usual ones have them, or none does."""
-    from matplotlib import font_manager
-
-    if characters <= _characters_of(font_manager.findfont(font_manager.FontProperties(family=list(own)))):
-        return []
-    for font in sorted(
-        font_manager.fontManager.ttflist, key=lambda font: ("Noto" not in font.name, font.name)
-    ):
-        is_plain = font.weight == 400 and font.style == "normal" and "LastResort" not in font.fname
-        if is_plain and characters <= _characters_of(font.fname):
-            return [font.name]
-    warnings.warn(
-        f"no font on this machine has {''.join(sorted(characters))[:20]!r}: install one (Debian: apt install "
-        "fonts-noto-cjk fonts-noto-core), delete matplotlib's font cache, and draw again",
-        UserWarning,
-        stacklevel=2,
-    )
-    return []
-
-
-@functools.lru_cache(maxsize=512)
-def _characters_of(path: str) -> frozenset[str]:
-    from matplotlib import ft2font
-
-    try:
-        return frozenset(map(chr, ft2font.FT2Font(path).get_charmap()))
-    except (OSError, RuntimeError):  # a damaged font
-        return frozenset()

@@ -2,13 +2,12 @@
 
 import matplotlib as mpl
 import numpy as np
-import pytest
 
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
 from densvec import plot
-from densvec.plot.labels import Label, families_for, place_labels
+from densvec.plot.labels import Label, place_labels
 from tests.plot.cases import boxes, overlapping
 
 
@@ -31,9 +30,3 @@ def test_labels_fit_in_subfigures(diagonal):
     for part in figure.subfigures(1, 2):
         plot.plot_words(diagonal, diagonal.index_to_key[:6], part.subplots())
     figure.draw_without_rendering()
-
-
-def test_scripts_without_a_font_are_named():
-    assert families_for("naïve") == mpl.rcParams["font.family"]
-    with pytest.warns(UserWarning, match="install one"):
-        families_for("\U0001f999\U000f0000")  # of a private area: no font has it
