@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from densvec.text._text import MAX_SENTENCE_LENGTH
 from densvec.text.concordance import Occurrence, occurrences
@@ -12,7 +11,6 @@ from densvec.text.source import TextCorpus, check_corpus, corpus_paths
 from densvec.types import PathLike, Source
 
 __all__ = [
-    "BrownCorpus",
     "LineSentence",
     "Occurrence",
     "PathLineSentences",
@@ -137,46 +135,3 @@ class Text8Corpus(TextCorpus):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fname!r})"
-
-
-class BrownCorpus:
-    """The Brown corpus as NLTK ships it: a directory of files whose tokens are ``word/tag``.
-
-    Yields ``word/tg`` with the word in lower case and the tag cut to its first two letters; tokens that do
-    not have one tag made of letters (punctuation) are left out, and so are sentences without any other.
-
-    Parameters
-    ----------
-    dirname : path
-        The directory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> directory = Path(tempfile.mkdtemp())
-    >>> _ = (directory / "ca01").write_text("The/at kiwi/nn-hl is/bez ripe/jj ./.")
-    >>> list(BrownCorpus(directory))
-    [['the/at', 'kiwi/nn', 'is/be', 'ripe/jj']]
-    """
-
-    def __init__(self, dirname: PathLike) -> None:
-        self.dirname = os.fspath(dirname)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.dirname!r})"
-
-    def __iter__(self) -> Iterator[list[str]]:
-        for name in sorted(os.listdir(self.dirname)):
-            path = os.path.join(self.dirname, name)
-            if not os.path.isfile(path):
-                continue
-            for sentence in LineSentence(path):
-                parts = [token.split("/") for token in sentence]
-                tokens = [
-                    f"{part[0].lower()}/{part[1][:2]}"
-                    for part in parts
-                    if len(part) == 2 and part[1][:2].isalpha()
-                ]
-                if tokens:
-                    yield tokens

@@ -11,7 +11,7 @@ import sys
 import pytest
 from gensim.models import word2vec as gensim
 
-from densvec.corpora import BrownCorpus, LineSentence, PathLineSentences, Text8Corpus, check_corpus
+from densvec.corpora import LineSentence, PathLineSentences, Text8Corpus, check_corpus
 from densvec.text.source import text_reader
 
 TEXT = (
@@ -155,17 +155,6 @@ class TestPathLineSentences:
 def test_text8_is_gensims(path, length):
     ours = Text8Corpus(path, length)
     assert list(ours) == list(gensim.Text8Corpus(str(path), length)) == list(ours)
-
-
-def test_brown_is_gensims(tmp_path):
-    (tmp_path / "ca01").write_text(
-        "\n\n\tThe/at Fulton/np-tl County/nn-tl said/vbd ``/`` no/at a/b/c evidence/nn ''/'' ./.\n\n,/, ./.\n\tIt/pps\n"
-    )
-    (tmp_path / "cb02").write_text("Last/ap line/nn")
-    ours = BrownCorpus(tmp_path)
-    assert sorted(ours) == sorted(gensim.BrownCorpus(str(tmp_path)))
-    assert list(ours) == list(ours)
-    assert next(iter(ours)) == ["the/at", "fulton/np", "county/nn", "said/vb", "no/at", "evidence/nn"]
 
 
 class TestCheckCorpus:
