@@ -253,8 +253,8 @@ def hyponyms(
 def taxonomy(wv: KeyedDensities, words: Iterable[Any]) -> Taxonomy:
     """Arrange words in a tree, each under the one that it is most likely a kind of.
 
-    The tree is the maximum spanning arborescence over the logarithm of :meth:`hypernymy`. A word that is
-    a kind of none of the others by more than chance stands at the top.
+    Pairs are taken by falling :meth:`hypernymy`, unless they would close a circle. A word that is a kind of none of
+    the others by more than chance stands at the top.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A tree of words, each under a more general one: the maximum spanning arborescence of their scores."""
+"""A tree of words, each under the one that it is most likely a kind of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from densvec.types import Floats, Integers
+from densvec.types import Floats
 
 
 @dataclass(frozen=True)
@@ -86,93 +86,31 @@ class Taxonomy:
 def build_taxonomy(words: Sequence[str], scores: Floats, generality: Floats, chance: float) -> Taxonomy:
     """Return the tree of words, given how far each (row) is a kind of each other (column).
 
-    A word whose place at the top, which scores `chance`, makes the whole tree better stands there. Siblings
-    come in alphabetical order, words at the top with the more general ones first.
-    """
-    count = len(words)
-    weights = np.full(
-        (count + 1, count + 1), -np.inf
-    )  # from parent (row) to child (column), the last is the top
-    with np.errstate(divide="ignore"):
-        weights[:count, :count] = np.log(scores).T
-        weights[count, :count] = np.log(chance)
-    parents = maximum_arborescence(weights, count)
-    above = [None if parents[i] == count else int(parents[i]) for i in range(count)]
-    order = sorted(range(count), key=lambda i: (-generality[i] if above[i] is None else 0.0, words[i]))
-    return Taxonomy(
-        tuple(words[i] for i in order),
-        tuple(None if (parent := above[i]) is None else words[parent] for i in order),
-        tuple(None if (parent := above[i]) is None else float(scores[i, parent]) for i in order),
-    )
-
-
-def maximum_arborescence(weights: Floats, root: int) -> Integers:
-    """Return each node's parent in the spanning tree away from `root` of the largest total weight.
-
-    Chu and Liu's and Edmonds' algorithm: every node takes its best parent; a cycle of these is shrunk to one
-    node, whose edges from outside weigh what they gain over the edge that they replace, and the smaller problem
-    is solved in the same way.
-
-    Parameters
-    ----------
-    weights : numpy.ndarray, shape (n, n)
-        Of the edge from row to column; −inf where there is none.
-    root : int
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n,)
-        The root's parent is −1.
+    The best pairs come first: a word is put under another if it has no place yet and does not stand above it. A word
+    for which no score exceeds `chance` stands at the top. Siblings come in alphabetical order, words at the top with
+    the more general ones first.
 
     Examples
     --------
-    >>> weights = np.array([[0.0, 1.0, 5.0], [0.0, 0.0, 9.0], [0.0, 8.0, 0.0]])
-    >>> maximum_arborescence(weights, 0)  # 1 and 2 prefer each other: 0 -> 2 -> 1 is the best way out
-    array([-1,  2,  0])
+    >>> scores = np.array([[0.0, 0.9, 0.8], [0.7, 0.0, 0.6], [0.1, 0.1, 0.0]])
+    >>> print(build_taxonomy(["owl", "bird", "animal"], scores, np.array([1.0, 2.0, 3.0]), 0.2))
+    animal
+      bird
+        owl
     """
-    weights = np.array(weights, dtype=np.float64)
-    np.fill_diagonal(weights, -np.inf)
-    weights[:, root] = -np.inf
-    parents: Integers = weights.argmax(axis=0)
-    parents[root] = -1
-    cycle = _cycle(parents)
-    if cycle is None:
-        return parents
-    count = len(weights)
-    inside = np.zeros(count, dtype=bool)
-    inside[cycle] = True
-    outside = np.flatnonzero(~inside)
-    kept = weights[parents[cycle], cycle]  # the weights of the cycle's own edges
-    # The smaller problem: the nodes outside, then the cycle as the last one.
-    smaller = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
-    smaller[:-1, :-1] = weights[np.ix_(outside, outside)]
-    gains = weights[np.ix_(outside, cycle)] - kept
-    entries = gains.argmax(axis=1)
-    smaller[:-1, -1] = gains.max(axis=1)
-    exits = weights[np.ix_(cycle, outside)].argmax(axis=0)
-    smaller[-1, :-1] = weights[np.ix_(cycle, outside)].max(axis=0)
-    solved = maximum_arborescence(smaller, int(np.flatnonzero(outside == root)[0]))
-    result: Integers = parents.copy()
-    for place, node in enumerate(outside):
-        parent = solved[place]
-        if parent >= 0:
-            result[node] = cycle[exits[place]] if parent == len(outside) else outside[parent]
-    entering = solved[-1]
-    result[cycle[entries[entering]]] = outside[entering]
-    return result
+    above: dict[int, int] = {}
 
+    def line(word: int) -> list[int]:
+        return [word, *line(above[word])] if word in above else [word]
 
-def _cycle(parents: Integers) -> Integers | None:
-    """Return the nodes of a cycle, or None if following the parents always ends at the root."""
-    state = np.zeros(len(parents), dtype=np.int64)  # 0 not seen; otherwise the number of the walk that saw it
-    for start in range(len(parents)):
-        node = start
-        while node >= 0 and state[node] == 0:
-            state[node] = start + 1
-            node = int(parents[node])
-        if node >= 0 and state[node] == start + 1:
-            cycle = [node]
-            while (node := int(parents[node])) != cycle[0]:
-                cycle.append(node)
-            return np.array(cycle)
-    return None
+    children, parents = np.nonzero(scores > chance)
+    for i in np.argsort(-scores[children, parents], kind="stable"):
+        child, parent = int(children[i]), int(parents[i])
+        if child not in above and child not in line(parent):
+            above[child] = parent
+    order = sorted(range(len(words)), key=lambda i: (0.0 if i in above else -generality[i], words[i]))
+    return Taxonomy(
+        tuple(words[i] for i in order),
+        tuple(words[above[i]] if i in above else None for i in order),
+        tuple(float(scores[i, above[i]]) if i in above else None for i in order),
+    )

@@ -1,46 +1,22 @@
-"""The arborescence against every possible tree; the tree of words."""
-
-import itertools
+"""The tree of words."""
 
 import numpy as np
 import pytest
 
 from densvec import KeyedDensities
-from densvec.questions.taxonomy import maximum_arborescence
+from densvec.questions.taxonomy import build_taxonomy
 
 
-def every_tree(count, root):
-    """Yield the parents of every spanning tree away from a root."""
-    others = [node for node in range(count) if node != root]
-    for choice in itertools.product(range(count), repeat=len(others)):
-        parents = np.full(count, -1)
-        parents[others] = choice
-        if all(reaches(parents, node, root) for node in others):
-            yield parents
-
-
-def reaches(parents, node, root):
-    for _ in range(len(parents)):
-        if node == root:
-            return True
-        node = parents[node]
-    return node == root
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_no_tree_is_better(seed):
+@pytest.mark.parametrize("seed", range(20))
+def test_any_scores_make_a_tree_of_the_best_pairs(seed):
     rng = np.random.default_rng(seed)
-    count, root = 5, int(rng.integers(5))
-    weights = rng.normal(size=(count, count))
-    others = [node for node in range(count) if node != root]
-
-    def total(parents):
-        return sum(weights[parents[node], node] for node in others)
-
-    found = maximum_arborescence(weights, root)
-    assert found[root] == -1
-    assert all(reaches(found, node, root) for node in others)
-    assert total(found) == pytest.approx(max(map(total, every_tree(count, root))))
+    words, scores = list("abcdefgh"), rng.random((8, 8))
+    tree = build_taxonomy(words, scores, rng.random(8), 0.3)
+    assert sorted(word for _, word in tree.walk()) == words
+    others = np.where(np.eye(8, dtype=bool), -1, scores)
+    child, parent = np.unravel_index(others.argmax(), others.shape)
+    assert tree.parent(words[child]) == words[parent]
+    assert all(score is None or score > 0.3 for score in tree.scores)
 
 
 def test_words_stand_under_what_they_are_kinds_of():
