@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import contextlib
 import errno
 import glob
 import os
@@ -14,9 +13,9 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError, say, sentence
 from densvec.checks import counted
@@ -35,19 +34,22 @@ _SHOWN = 5
 """How many files are named one by one."""
 
 
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say about how words are found."""
+    options = {each.name: getattr(args, each.name, None) for each in fields(TextReading)}
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def reading_of(args: argparse.Namespace, before: TextReading | None = None) -> TextReading:
     """Return how the options say that words are found; resumed training finds them as it did `before`.
 
     "auto" is still to be decided.
     """
-    names = [each.name for each in fields(TextReading)]
-    options = {name: getattr(args, name, None) for name in names}
-    given: dict[str, Any] = {name: value for name, value in options.items() if value not in (None, "auto")}
+    given = _given(args)
     if before is None:
-        lower = given.get("tokenize", "auto") != "none"
-        return replace(TextReading("auto", lower=lower), **given)
+        return replace(TextReading("auto", lower=given.get("tokenize") != "none"), **given)
     for name, value in given.items():
-        if value != getattr(before, name):
+        if value not in ("auto", getattr(before, name)):
             raise UsageError(
                 f"--{name.replace('_', '-')} cannot change when training is resumed: the text was read with "
                 f"{getattr(before, name)!r}, not {value!r}"
@@ -122,18 +124,16 @@ def decided(files: Sequence[str], reading: TextReading, name: str, command: str,
     return reading
 
 
-def corpus_like(wv: KeyedDensities, args: argparse.Namespace) -> TextReading:
+def _reading_like(wv: KeyedDensities, args: argparse.Namespace) -> TextReading:
     """Return how text is read for a model: as its own was, but for what the options say."""
     from densvec.questions.lookup import text_reading_of
 
-    options = {each.name: getattr(args, each.name, None) for each in fields(TextReading)}
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    return replace(text_reading_of(wv), **given)
+    return replace(text_reading_of(wv), **_given(args))
 
 
 def files_of(corpus: str, wv: KeyedDensities, args: argparse.Namespace) -> list[str]:
     """Return the files that a name stands for, and say which were left out."""
-    return _files_of(corpus, corpus_like(wv, args), args.command, args.json)
+    return _files_of(corpus, _reading_like(wv, args), args.command, args.json)
 
 
 def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.Namespace) -> RawText:
@@ -141,15 +141,12 @@ def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.
 
     It can be read again.
     """
-    from densvec.files.streams import open_stream
     from densvec.text.raw import RawText
 
-    reading, quiet = corpus_like(wv, args), args.json or getattr(args, "quiet", False)
+    reading, quiet = _reading_like(wv, args), args.json or getattr(args, "quiet", False)
     path = corpus[0] if not isinstance(corpus, str) and len(corpus) == 1 else corpus
-    if isinstance(path, str) and (path == "-" or _is_pipe(path)):
-        stream = standard_input() if path == "-" else args.at_end.enter_context(open_stream(path))
-        return RawText.like(args.at_end.enter_context(_kept(stream)), reading)
-    return RawText.like(_files_of(path, reading, args.command, quiet), reading)
+    kept = _kept(path, args)
+    return RawText.like(_files_of(path, reading, args.command, quiet) if kept is None else kept, reading)
 
 
 def text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -163,28 +160,21 @@ def text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if path is None else {"path": path, "tokenize": "none", "fingerprint": mark}
 
 
-def unchanged(before: Mapping[str, Any]) -> str | None:
-    """Return why a text that was recorded cannot be read again; None if it is the same."""
+def recorded_text(header: Mapping[str, Any] | None) -> str | list[str] | None:
+    """Return the text that a model was trained on; a file may name any path, so the text must be as recorded."""
     from densvec.files.fingerprint import difference
     from densvec.text.source import recorded_paths
 
+    before = text_before(header) or {}
     path, mark = before.get("path"), before.get("fingerprint")
-    try:
-        return difference(recorded_paths(path or ""), mark if isinstance(mark, dict) else None)
-    except (OSError, ValueError) as error:
-        return sentence(error)
-
-
-def recorded_text(model: str) -> str | list[str] | None:
-    """Return the text that a model's file names, if it is there as it was: a file may name any path."""
-    from densvec import pretrained
-    from densvec.files.persistence import read
-
-    header: Any = read(pretrained.find(model), only=())[1] if not os.path.isdir(model) else {}
-    before = text_before(header)
-    path = None if before is None else before.get("path")
-    if before is None or not isinstance(path, (str, list)) or path == "-" or unchanged(before) is not None:
+    if not isinstance(path, (str, list)) or path == "-":
         return None
+    try:
+        why = difference(recorded_paths(path), mark if isinstance(mark, dict) else None)
+    except (OSError, ValueError) as error:
+        why = sentence(error)
+    if why is not None:
+        raise UsageError(f"the previous text, {path}, {why}: give the CORPUS to go on with")
     return path
 
 
@@ -255,38 +245,35 @@ READING = [
 """The options that say how words are found in a text."""
 
 
-@contextlib.contextmanager
 def open_source(
-    path: str | list[str], passes: int, quiet: bool, reading: TextReading, command: str = "train"
-) -> Iterator[tuple[Source, TextReading]]:
-    """Yield the sentences of a corpus, and how they are read.
+    path: str | list[str], passes: int, reading: TextReading, args: argparse.Namespace
+) -> tuple[Source, TextReading]:
+    """Return the sentences of a corpus, and how they are read; processes that train together divide raw files.
 
     Text that can be read only once, from standard input or a pipe, is kept in a temporary file.
     """
-    if not isinstance(path, str):
-        yield _from_files(path, f"{len(path)} files", quiet, reading, command)
-    elif path == "-":
-        if sys.stdin is not None and sys.stdin.isatty() and not quiet:
-            say(f"densvec {command}: reading standard input, one sentence per line, until Ctrl-D")
-        with _from_stream(standard_input(), passes, quiet, reading, command) as source:
-            yield source
-    elif "://" in path or os.path.isdir(path) or _is_pattern(path) or stat.S_ISREG(os.stat(path).st_mode):
-        yield _from_files(path, path, quiet, reading, command)
-    elif _is_pipe(path):  # as from the shell's <(zcat corpus.gz)
-        with open(path, "rb") as pipe, _from_stream(pipe, passes, quiet, reading, command) as source:
-            yield source
-    else:
-        raise OSError(errno.EINVAL, "not a file, a directory or a pipe", path)
-
-
-def _from_files(
-    path: str | list[str], name: str, quiet: bool, reading: TextReading, command: str
-) -> tuple[Source, TextReading]:
-    """Return the sentences of files; processes that train together divide raw text file by file."""
     from densvec import distributed
+    from densvec.corpora import LineSentence
     from densvec.text.raw import RawText
 
+    command, quiet = args.command, args.quiet
+    if path == "-" and not quiet and sys.stdin is not None and sys.stdin.isatty():
+        say(f"densvec {command}: reading standard input, one sentence per line, until Ctrl-D")
+    kept = _kept(path, args)
+    if kept is not None:
+        if not quiet:
+            size = size_of(os.path.getsize(kept))
+            times = "once" if passes == 1 else f"{passes} times"
+            say(f"densvec {command}: {size} of input kept in a temporary file, which is read {times}")
+        reading = decided([kept], reading, "standard input", command, quiet)
+        # As an iterable, so that the model does not remember the path of a temporary file.
+        return {
+            "corpus_iterable": LineSentence(kept) if reading.is_plain else RawText.like(kept, reading)
+        }, reading
+    if isinstance(path, str) and os.path.exists(path) and stat.S_ISCHR(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "not a file, a directory or a pipe", path)
     files = _files_of(path, reading, command, quiet)
+    name = path if isinstance(path, str) else f"{len(path)} files"
     reading = decided(files, reading, name, command, quiet)
     if reading.is_plain:
         return {"corpus_file": path}, reading
@@ -303,41 +290,17 @@ def sentences_in(source: Source) -> Any:
     return RawText.like(source["corpus_file"], TextReading())
 
 
-def _is_pattern(path: str) -> bool:
-    return glob.has_magic(path) and not os.path.lexists(path)
+def _kept(path: str | Sequence[str], args: argparse.Namespace) -> str | None:
+    """Return a temporary file with all that standard input or a pipe has; None for what can be read again."""
+    from densvec.files.streams import faults_named, open_stream
 
-
-def _is_pipe(path: str) -> bool:
-    return "://" not in path and os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
-
-
-@contextlib.contextmanager
-def _kept(stream: IO[bytes]) -> Iterator[str]:
-    """Yield the path of a temporary file with all that a stream has."""
-    from densvec.files.streams import faults_named
-
-    with tempfile.TemporaryDirectory(prefix="densvec-") as directory:
-        path = os.path.join(directory, "corpus.txt")
-        with faults_named(path), open(path, "wb") as file:
-            shutil.copyfileobj(stream, file, 1 << 20)
-        yield path
-
-
-@contextlib.contextmanager
-def _from_stream(
-    stream: IO[bytes], passes: int, quiet: bool, reading: TextReading, command: str
-) -> Iterator[tuple[Source, TextReading]]:
-    from densvec.corpora import LineSentence
-    from densvec.text.raw import RawText
-
-    with _kept(stream) as path:
-        if not quiet:
-            size = size_of(os.path.getsize(path))
-            times = "once" if passes == 1 else f"{passes} times"
-            say(f"densvec {command}: {size} of input kept in a temporary file, which is read {times}")
-        # As an iterable, so that the model does not remember the path of a temporary file.
-        reading = decided([path], reading, "standard input", command, quiet)
-        yield (
-            {"corpus_iterable": LineSentence(path) if reading.is_plain else RawText.like(path, reading)},
-            reading,
-        )
+    is_pipe = isinstance(path, str) and os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
+    if not isinstance(path, str) or not (path == "-" or is_pipe):
+        return None
+    stream = args.at_end.enter_context(open_stream(path)) if is_pipe else standard_input()
+    kept = os.path.join(
+        args.at_end.enter_context(tempfile.TemporaryDirectory(prefix="densvec-")), "corpus.txt"
+    )
+    with faults_named(kept), open(kept, "wb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+    return kept

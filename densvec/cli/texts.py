@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -151,16 +152,23 @@ def _compare(args: argparse.Namespace) -> Document:
 
 def _texts_of(args: argparse.Namespace, models: Sequence[KeyedDensities]) -> tuple[Any, Any] | None:
     """Return the texts of two models: those given, or those that their files name, if they are still the same."""
-    if args.texts is not None:
-        first, second = (open_corpus(path, wv, args) for path, wv in zip(args.texts, models, strict=True))
-        return first, second
-    paths = [recorded_text(path) for path in (args.first, args.second)]
+    paths = args.texts or [_text_of(path) for path in (args.first, args.second)]
     if None in paths:
         if not args.json:
             say("densvec compare: --texts A B, the texts of the models, would show typical lines")
         return None
-    first, second = (open_corpus(path, wv, args) for path, wv in zip(paths, models, strict=True) if path)
+    first, second = (open_corpus(path, wv, args) for path, wv in zip(paths, models, strict=True))
     return first, second
+
+
+def _text_of(model: str) -> str | list[str] | None:
+    """Return the text that a model's file names, if it is there as it was."""
+    from densvec import pretrained
+    from densvec.files.persistence import read
+
+    with contextlib.suppress(UsageError):
+        return None if os.path.isdir(model) else recorded_text(read(pretrained.find(model), only=())[1])
+    return None
 
 
 COMPARE = Command(
@@ -254,15 +262,14 @@ def _phrases(args: argparse.Namespace) -> Result:
     check_targets([args.output], read=args.corpus, overwrite=args.overwrite)
     found: dict[str, float] = {}
     corpus = args.corpus[0] if len(args.corpus) == 1 else args.corpus
-    with open_source(corpus, args.rounds + 1, args.quiet, reading_of(args), "phrases") as (source, _):
-        sentences: Iterable[Any] = sentences_in(source)
-        for _ in range(args.rounds):
-            phrases = Phrases(sentences, args.min_count, args.threshold)
-            found |= {phrases.delimiter.join(pair): score for pair, score in phrases.scores.items()}
-            sentences = phrases.joined(sentences)
-        with open_for_writing(args.output) as file:
-            for sentence in sentences:
-                file.write(" ".join(sentence).encode("utf-8", "surrogatepass") + b"\n")
+    sentences: Iterable[Any] = sentences_in(open_source(corpus, args.rounds + 1, reading_of(args), args)[0])
+    for _ in range(args.rounds):
+        phrases = Phrases(sentences, args.min_count, args.threshold)
+        found |= {phrases.delimiter.join(pair): score for pair, score in phrases.scores.items()}
+        sentences = phrases.joined(sentences)
+    with open_for_writing(args.output) as file:
+        for sentence in sentences:
+            file.write(" ".join(sentence).encode("utf-8", "surrogatepass") + b"\n")
     best = sorted(found.items(), key=lambda item: -item[1])[: args.topn]
     listed = [{"phrase": phrase, "score": score} for phrase, score in best]
     rows = columns([(phrase, f"{score:.3f}") for phrase, score in best], right=[1])

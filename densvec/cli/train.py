@@ -28,7 +28,7 @@ from densvec.cli.commands import (
     flag,
     option,
 )
-from densvec.cli.corpus import READING, Source, open_source, reading_of, text_before, unchanged
+from densvec.cli.corpus import READING, Source, open_source, reading_of, recorded_text, text_before
 from densvec.files.fingerprint import fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
 from densvec.text.source import recorded_paths
@@ -107,7 +107,7 @@ def _run(args: argparse.Namespace) -> Result:
                 say(f"densvec train: there is no {args.output} yet: starting it")
             model = model_class(args.model or "bsg")(**given)
         model.show_progress = False if args.quiet else None
-        corpus = (args.corpus[0] if len(args.corpus) == 1 else args.corpus) or _recorded_text(header)
+        corpus = (args.corpus[0] if len(args.corpus) == 1 else args.corpus) or recorded_text(header)
         if not corpus:
             raise UsageError("give the CORPUS to train on")
         if ranks.several and corpus == "-":
@@ -118,13 +118,13 @@ def _run(args: argparse.Namespace) -> Result:
         if before is not None:
             _check_text(before, corpus, args)
         reading = reading_of(args, None if before is None else _reading_before(before))
-        with open_source(corpus, passes, args.quiet, reading) as (source, reading):
-            if before is None:
-                mark = fingerprint(recorded_paths(corpus))
-                model.add_lifecycle_event(
-                    "text", log_level=False, path=corpus, fingerprint=mark, **reading.header()
-                )
-            _train(model, source, corpus, args, ranks)
+        source, reading = open_source(corpus, passes, reading, args)
+        if before is None:
+            mark = fingerprint(recorded_paths(corpus))
+            model.add_lifecycle_event(
+                "text", log_level=False, path=corpus, fingerprint=mark, **reading.header()
+            )
+        _train(model, source, corpus, args, ranks)
     if not ranks.is_main:
         return None
     return _summary(model, args.output)
@@ -213,18 +213,6 @@ def _reading_before(text: Mapping[str, Any]) -> TextReading:
     names = [each.name for each in fields(TextReading)]
     known = {name: text[name] for name in names if text.get(name) is not None}
     return TextReading.from_header(known) or TextReading()
-
-
-def _recorded_text(header: Mapping[str, Any] | None) -> str | list[str] | None:
-    """Return the text that a model was trained on; its file may name any path, so the text must be as recorded."""
-    before = text_before(header) or {}
-    path = before.get("path")
-    if not isinstance(path, (str, list)) or path == "-":
-        return None
-    why = unchanged(before)
-    if why is not None:
-        raise UsageError(f"the previous text, {path}, {why}: give the CORPUS to go on with")
-    return path
 
 
 def _check_text(before: Mapping[str, Any], corpus: str | list[str], args: argparse.Namespace) -> None:
