@@ -15,12 +15,11 @@ import torch
 
 from densvec.distributed.exchange import Exchange, Report, Shared
 from densvec.distributed.group import Group, RankError, settings
-from densvec.distributed.pieces import Ledger, PiecesFeed, merged
+from densvec.distributed.pieces import Ledger, PiecesFeed, agree_on_text, merged
 from densvec.distributed.vocabulary import check_shares
-from densvec.files.fingerprint import fingerprint
 from densvec.text.feed import Feed
 from densvec.text.pieces import deal, piece_of, pieces_of
-from densvec.text.source import as_files, corpus_paths
+from densvec.text.source import as_files
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.layout import STATE, Layout
 from densvec.training.loop import Loop, OnChunk
@@ -89,10 +88,7 @@ class RankLoop(Loop):
         self._corpus: dict[str, Any] = {"shares": group.size}
         if corpus_file is not None:
             self._pieces = group.together(lambda: pieces_of(corpus_file))
-            size = sum(piece.size for piece in self._pieces)
-            mark = fingerprint(corpus_paths(corpus_file)) or {"ends": None}
-            self._corpus = {"pieces": len(self._pieces), "bytes": size, "ends": mark["ends"]}
-            group.check_same("corpus", self._corpus)
+            self._corpus = agree_on_text(group, self._pieces, model._threads)
         self._check_position()
         self._meeting = threading.Lock()
         self._in_epoch = False
@@ -339,7 +335,8 @@ class RankLoop(Loop):
         if pieces is None:
             return
         then = pieces["corpus"]
-        if all(then[name] == now.get(name) for name in ("shares", "pieces", "bytes", "ends") if name in then):
+        known = [name for name in ("shares", "pieces", "bytes", "checksum") if name in then]
+        if all(then[name] == now.get(name) for name in known):  # files of earlier versions have no checksum
             return
         if "shares" in then:
             raise ValueError(
@@ -349,7 +346,7 @@ class RankLoop(Loop):
         raise ValueError(
             f"the corpus is not the one that training was interrupted on: that had {then['pieces']} pieces of "
             f"{then['bytes']:,} bytes, this has {now.get('pieces', 'no')} of {now.get('bytes', 0):,}"
-            + (", and begins or ends with other text" if then["bytes"] == now.get("bytes") else "")
+            + (", with other words" if then["bytes"] == now.get("bytes") else "")
         )
 
 

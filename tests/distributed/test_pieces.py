@@ -3,7 +3,8 @@
 import pytest
 
 from densvec._corpus import Sampler
-from densvec.distributed.pieces import Ledger, PiecesFeed, merged
+from densvec.distributed.group import Group
+from densvec.distributed.pieces import Ledger, PiecesFeed, agree_on_text, merged
 from densvec.text.feed import Feed
 from densvec.text.pieces import deal, piece_of, pieces_of
 
@@ -76,3 +77,15 @@ def test_what_is_left_is_trained_by_any_number_of_ranks(corpus, before, after):
         begun = {p: c for p, c in document["begun"].items() if int(p) in hand}
         second += train(corpus, hand, Ledger({"done": document["done"], "begun": begun}))
     assert sorted(first + second) == sorted(alone)
+
+
+def test_a_checksum_is_that_of_all_pieces_whoever_reads_them(corpus):
+    agreed = agree_on_text(Group.alone(), corpus, 1)
+    assert agreed == agree_on_text(Group.alone(), corpus, 3)
+    assert agreed["pieces"] == len(corpus)
+    with open(corpus[-1].path, "r+b") as file:
+        file.seek(-4, 2)
+        file.write(b"b b\n")
+    changed = agree_on_text(Group.alone(), corpus, 1)
+    assert changed["bytes"] == agreed["bytes"]
+    assert changed["checksum"] != agreed["checksum"]
