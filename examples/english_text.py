@@ -1,9 +1,9 @@
 #!/usr/bin/env python
 """Make one clean text of several large ones, for examples/train_english.py.
 
-    python examples/english_text.py wikipedia.txt gutenberg.txt:0.08 -o text.txt
+    python examples/english_text.py wikipedia.txt gutenberg.txt:0.05 -o text.txt
 
-Each input has a paragraph per line, with capitals and punctuation; `:0.08` takes so large a share of it, in pieces.
+Each input has a paragraph per line, with capitals and punctuation; `:0.05` takes so large a share of it, in pieces.
 What is taken out: markup, headings, tables and lists, paragraphs that stand there twice, and all but a few of those
 that robots wrote by filling in names and numbers. Pieces of the inputs take turns, so that the learning rate falls
 over all of them alike. Pairs of words that belong together (*New_York*) become one word in every other paragraph, so

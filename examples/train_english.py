@@ -13,6 +13,7 @@ stopped. Without --data the card has no figures.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import hashlib
 import os
@@ -22,10 +23,12 @@ import sys
 from pathlib import Path
 
 import bias
+import numpy as np
 
 from densvec import BayesianSkipGram, KeyedDensities, __version__
 from densvec.cli import main as densvec
 from densvec.evaluation import Bootstrap, Results, evaluate_all
+from densvec.questions.kinds import Kinds
 from densvec.text.text_reading import TextReading
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -69,7 +72,7 @@ PUBLISHED = """\
 | word2vec, skip-gram, 300 dimensions (the same table) | 6,000 | .628 | .697 | .652 | .372 | – | – |
 | fastText, 300 dimensions (Bojanowski et al. 2017, table 1: Wikipedia of 2017) | – | .71 | – | – | .47 | – | – |
 | Bayesian Skip-gram, 100 dimensions (Bražinskas et al. 2018, table 1) | 3,000 | .72 | .70 | .71 | .43 | .35 | .73 |"""
-SETS = ("EN-WS-353-ALL", "EN-RG-65", "EN-MC-30", "EN-RW-STANFORD", "EN-SIMLEX-999", "EN-MEN-TR-3k")
+SETS = ("WS-353-ALL", "RG-65", "MC-30", "RW-STANFORD", "SIMLEX-999", "MEN-TR-3k")
 
 #: Words with 's that are more than a word and its ending.
 CONTRACTIONS = frozenset(
@@ -118,6 +121,41 @@ def useful(wv: KeyedDensities, shares: dict[str, float], words: int) -> list[str
         if not is_debris(word)
     }
     return sorted(weights, key=lambda word: -weights[word])[:words]
+
+
+def reduced(wv: KeyedDensities, size: int) -> KeyedDensities:
+    """Give the encoder embeddings of fewer numbers: the principal components of what they are multiplied to.
+
+    A rotation spreads what they say evenly over the numbers, since all of them are stored in eight bits.
+    """
+    encoder = wv.encoder
+    hidden = encoder.context_layer.shape[1]
+    layers = np.concatenate([encoder.context_layer, encoder.centre_layer], axis=1)
+    products = np.asarray(encoder.embeddings) @ layers
+    weights = np.sqrt(wv.expandos["count"] / wv.expandos["count"].sum())
+    components = np.linalg.svd(products * weights[:, None], full_matrices=False)[2][:size]
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(size, size)))[0]
+    axes = (rotation @ components).astype(np.float32)
+    wv.encoder = dataclasses.replace(
+        encoder,
+        embeddings=products @ axes.T,
+        context_layer=axes[:, :hidden].copy(),
+        centre_layer=axes[:, hidden:].copy(),
+    )
+    return wv
+
+
+def shortened(wv: KeyedDensities, columns: int) -> KeyedDensities:
+    """Leave out what a small file can do without: less of what stands beside words, and rare statements of kinds.
+
+    What the text says once is kept of words of which it says nothing twice.
+    """
+    kinds = wv.kinds
+    twice = kinds.counts >= 2
+    kept = twice | ~np.isin(kinds.specific, kinds.specific[twice])
+    wv.kinds = Kinds.of(kinds.specific[kept], kinds.general[kept], kinds.counts[kept])
+    wv.beside = wv.beside.with_columns(columns)
+    return wv
 
 
 def measure(path: str, data: str, resamples: int) -> Results:
@@ -248,6 +286,7 @@ def main() -> None:
     for wv in (small, large):
         wv.lifecycle_events = []  # they name paths of this machine
         wv.text_reading = READING
+    small, large = shortened(reduced(small, 48), columns=24), reduced(large, 64)
     small.save(args.output, dtype=args.dtype)
     large.card = card(model, large, args, [])
     large.save(args.large, dtype=args.dtype)
@@ -258,6 +297,8 @@ def main() -> None:
             name: measure(path, args.data, 0 if path == args.large else args.resamples)
             for name, path in names.items()
         }
+        for name, results in found.items():
+            print(f"\n{name}\n{results}")
         parts.append("## Figures\n\nWith 95 % intervals over the items of each set.\n\n" + table(found))
         parts.append(OTHERS + beside(found, model.corpus_total_words / 1e6))
         parts.append(BIASES + bias.table(small))
