@@ -11,7 +11,6 @@ from densvec.distances.ranking import best
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import read_with_gold
 from densvec.evaluation.task import Method, Task
-from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.spelling import is_inflection
 from densvec.types import PathLike
@@ -43,14 +42,10 @@ def read_hypernyms(path: PathLike) -> list[Query]:
     return queries
 
 
-def _calls(wv: KeyedDensities) -> Mapping[str, Method[Query]]:
-    if wv.log_variances is None:
-        return {}
-
+def _calls(means: Means) -> Mapping[str, Method[Query]]:
     def hypernyms(queries: Sequence[Query]) -> list[Any]:
-        means = Means(wv)
         words = [means.key(query.word) for query in queries]
-        return [word and [key for key, _ in wv.hypernyms(word, topn=_ANSWERS)] for word in words]
+        return [word and [key for key, _ in means.wv.hypernyms(word, topn=_ANSWERS)] for word in words]
 
     return {"wv.hypernyms": hypernyms}
 
@@ -86,6 +81,6 @@ def _score(queries: Sequence[Query], answers: Sequence[Sequence[str]]) -> Mappin
     return {"MAP": mean(average), "MRR": mean(reciprocal), "P@5": mean(five)}
 
 
-hypernym_discovery = Task("hypernym discovery", read_hypernyms, _baselines, _score, _calls)
+hypernym_discovery = Task("hypernym discovery", read_hypernyms, _baselines, _score, _calls, "log_variances")
 """Hypernyms among all words (SemEval-2018 task 9), over queries and answers of one word: mean average precision, mean
 reciprocal rank and precision at five of fifteen answers. An answer is a list of words, best first."""

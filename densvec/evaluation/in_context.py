@@ -14,7 +14,6 @@ from densvec.distances.vectors import unit_rows
 from densvec.evaluation.baselines import Means, cosines
 from densvec.evaluation.reading import Line, read_all, read_with_gold, tokenize
 from densvec.evaluation.task import Method, Task, for_known
-from densvec.keyed import KeyedDensities
 from densvec.statistics.clusters import adjusted_rand_index, kmeans, paired_f, v_measure
 from densvec.statistics.weighted import Statistic, mean, pearson, roc_area, spearman
 from densvec.text.concordance import Occurrence
@@ -107,12 +106,7 @@ def best_threshold(scores: Floats, truth: Booleans) -> float:
     return float((ends[best] + ends[best + 1]) / 2) if len(values) else 0.0
 
 
-def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairInContext]]:
-    if wv.encoder is None:
-        return {}
-
-    means = Means(wv)
-
+def _calls(means: Means) -> Mapping[str, Method[PairInContext]]:
     def question(pair: PairInContext) -> list[Any] | None:
         uses = (pair.first, pair.second)
         words = [means.key(lemma, use.word) for use, lemma in zip(uses, pair.lemmas, strict=True)]
@@ -121,7 +115,9 @@ def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairInContext]]:
 
     def similarities(pairs: Sequence[PairInContext]) -> list[Any]:
         asked = [question(pair) for pair in pairs]
-        return for_known(asked, lambda known: wv.similarities_in_context([asked[i] or [] for i in known]))
+        return for_known(
+            asked, lambda known: means.wv.similarities_in_context([asked[i] or [] for i in known])
+        )
 
     return {"wv.similarity_in_context": similarities}
 
@@ -213,9 +209,8 @@ def read_sense_induction(path: PathLike) -> list[AmbiguousWord]:
     return words
 
 
-def _senses(wv: KeyedDensities) -> Mapping[str, Method[AmbiguousWord]]:
-    if wv.encoder is None:
-        return {}
+def _senses(means: Means) -> Mapping[str, Method[AmbiguousWord]]:
+    wv = means.wv
 
     def senses(words: Sequence[AmbiguousWord]) -> list[Any]:
         return [wv.senses(each.word, each.occurrences).labels if each.word in wv else None for each in words]
@@ -306,14 +301,11 @@ def _table(path: PathLike, *columns: str) -> list[tuple[Line, dict[str, str]]]:
     return [(line, dict(zip(names, line.text.split("\t"), strict=False))) for line in lines]
 
 
-def _comparison(wv: KeyedDensities) -> Mapping[str, Method[ChangedWord]]:
-    if wv.encoder is None:
-        return {}
-    return {
-        "wv.compare": _of_known(
-            Means(wv), lambda each: wv.compare(each.word, each.earlier, each.later, permutations=1).shift
-        )
-    }
+def _comparison(means: Means) -> Mapping[str, Method[ChangedWord]]:
+    def shift(word: ChangedWord) -> float:
+        return means.wv.compare(word.word, word.earlier, word.later, permutations=1).shift
+
+    return {"wv.compare": _of_known(means, shift)}
 
 
 def _shifts(means: Means) -> Mapping[str, Method[ChangedWord]]:

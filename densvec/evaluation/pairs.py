@@ -12,7 +12,6 @@ from densvec.evaluation.baselines import Means
 from densvec.evaluation.figures import Figure, Results
 from densvec.evaluation.reading import read_all, read_lines, some
 from densvec.evaluation.task import Method, Task
-from densvec.keyed import KeyedDensities
 from densvec.statistics.bootstrap import Estimate
 from densvec.statistics.weighted import Statistic, average_precision, best_f1, mean, spearman
 from densvec.types import Floats, Indices, PathLike
@@ -106,24 +105,21 @@ def _cosine_and_frequency(means: Means) -> Mapping[str, Method[RatedPair]]:
     return {**_cosine(means), **_frequency(means)}
 
 
-def _measures(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
+def _measures(means: Means) -> Mapping[str, Method[RatedPair]]:
     """Score whether the first word is a kind of the second."""
-    if wv.log_variances is None:
-        return {}
-    means, calls = Means(wv), {"wv.hypernymy": wv.hypernymy, "wv.entailment": wv.entailment}
+    calls = {"wv.hypernymy": means.wv.hypernymy, "wv.entailment": means.wv.entailment}
     return {name: _measured(means, call) for name, call in calls.items()}
 
 
-def _directed(wv: KeyedDensities) -> Mapping[str, Method[RatedPair]]:
+def _directed(means: Means) -> Mapping[str, Method[RatedPair]]:
     """Score how much more general the second word is."""
-    if wv.log_variances is None:
-        return {}
+    wv = means.wv
 
     def by(size: Floats) -> Method[RatedPair]:
-        return _measured(Means(wv), lambda a, b: size[b] - size[a])
+        return _measured(means, lambda a, b: size[b] - size[a])
 
     found = {
-        "wv.direction": _measured(Means(wv), lambda a, b: wv.entailment(a, b) - wv.entailment(b, a)),
+        "wv.direction": _measured(means, wv.direction),
         "wv.generality": by(wv.generality(range(len(wv)))),
     }
     if "count" in wv.expandos:
@@ -147,14 +143,18 @@ def _right(pairs: Sequence[RatedPair], scores: Sequence[float]) -> Mapping[str, 
 word_similarity = Task("word similarity", read_similarity, _cosine, _rho)
 """How similar people find two words: Spearman's ρ with the cosine. An answer is a similarity."""
 
-entailment = Task("entailment", read_entailment, _cosine, _found, _measures)
+entailment = Task("entailment", read_entailment, _cosine, _found, _measures, "log_variances")
 """Which words entail which (BBDS, BLESS): the best F1 that a threshold reaches, and the average precision. An answer is
 a number, larger if the first word is more likely a kind of the second."""
 
-entailment_direction = Task("direction of entailment", read_directions, _frequency, _right, _directed)
+entailment_direction = Task(
+    "direction of entailment", read_directions, _frequency, _right, _directed, "log_variances"
+)
 """Which of two words is the more general one: accuracy. An answer is above 0 if the second is."""
 
-graded_entailment = Task("graded entailment", read_hyperlex, _cosine_and_frequency, _rho, _measures)
+graded_entailment = Task(
+    "graded entailment", read_hyperlex, _cosine_and_frequency, _rho, _measures, "log_variances"
+)
 """How far people find one word a kind of another (HyperLex): Spearman's ρ. An answer is a number."""
 
 
@@ -199,10 +199,8 @@ def _among_all(means: Means, scores_of: Callable[[Indices], Floats]) -> Method[P
     return answers
 
 
-def _by_kl(wv: KeyedDensities) -> Mapping[str, Method[Partners]]:
-    if wv.log_variances is None:
-        return {}
-    return {"kl": _among_all(Means(wv), lambda rows: wv.most_similar_batch(list(rows), None, metric="kl"))}
+def _by_kl(means: Means) -> Mapping[str, Method[Partners]]:
+    return {"kl": _among_all(means, lambda rows: means.wv.most_similar_batch(list(rows), None, metric="kl"))}
 
 
 def _by_cosine(means: Means) -> Mapping[str, Method[Partners]]:
@@ -214,7 +212,7 @@ def _near(items: Sequence[Partners], answers: Sequence[tuple[int, float]]) -> Ma
     return {"MRR": mean(1 / ranks), "rare": mean(np.nan_to_num(rare), ~np.isnan(rare))}
 
 
-nearest_neighbours = Task("neighbours", read_partners, _by_cosine, _near, _by_kl)
+nearest_neighbours = Task("neighbours", read_partners, _by_cosine, _near, _by_kl, "log_variances")
 """Words that people find most similar, each sought among all words: the mean reciprocal rank, and for words of middling
 frequency the share of the ten nearest that occur fewer than 30 times. An answer is the rank and the share."""
 

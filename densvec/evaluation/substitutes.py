@@ -12,7 +12,6 @@ import numpy as np
 from densvec.evaluation.baselines import Means
 from densvec.evaluation.reading import read_all
 from densvec.evaluation.task import Method, Task, for_known
-from densvec.keyed import KeyedDensities
 from densvec.statistics.weighted import Statistic, mean
 from densvec.text.concordance import Occurrence
 from densvec.text.spelling import stems
@@ -108,16 +107,13 @@ def _is_one_word(text: str) -> bool:
     return bool(text) and " " not in text and "-" not in text
 
 
-def _calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
-    if wv.encoder is None:
-        return {}
-    means = Means(wv)
-
+def _calls(means: Means) -> Mapping[str, Method[Instance]]:
     def substitutes(instances: Sequence[Instance]) -> list[Any]:
         words = [_target(means, each) for each in instances]
 
         def answer(known: list[int]) -> list[Any]:
-            found = wv.substitutes_batch([(words[i], *_place(instances[i])) for i in known], topn=_ANSWERS)
+            questions = [(words[i], *_place(instances[i])) for i in known]
+            found = means.wv.substitutes_batch(questions, topn=_ANSWERS)
             return [[substitute for substitute, _ in each] for each in found]
 
         return for_known(words, answer)
@@ -206,10 +202,8 @@ def _known_candidates(means: Means, instance: Instance) -> list[str]:
     return [word for word in instance.candidates if known and word in means.wv.key_to_index]
 
 
-def _rank_calls(wv: KeyedDensities) -> Mapping[str, Method[Instance]]:
-    if wv.encoder is None:
-        return {}
-    means = Means(wv)
+def _rank_calls(means: Means) -> Mapping[str, Method[Instance]]:
+    wv = means.wv
 
     def substitutes(instances: Sequence[Instance]) -> list[Any]:
         found: list[Any] = []

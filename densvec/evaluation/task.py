@@ -47,12 +47,14 @@ class Task(Generic[Item]):
     name : str
     read : callable
         Reads a file (or a directory) into items.
-    calls : callable
-        The package's own calls, as methods by name, of a KeyedDensities.
     baselines : callable
         Simple methods by name, of the means alone.
     score : callable
         Takes the items that were answered, and the answers; returns statistics by the name of the measure.
+    calls : callable, optional
+        The package's own calls, as methods by name, of the model that the means are those of.
+    needs : str, optional
+        What the calls need: a model without it has baselines only.
 
     Examples
     --------
@@ -72,7 +74,8 @@ class Task(Generic[Item]):
     read: Callable[[PathLike], Sequence[Item]]
     baselines: Callable[[Means], Mapping[str, Method[Item]]]
     score: Callable[[Sequence[Item], Sequence[Any]], Mapping[str, Statistic]]
-    calls: Callable[[KeyedDensities], Mapping[str, Method[Item]]] = lambda wv: {}
+    calls: Callable[[Means], Mapping[str, Method[Item]]] = lambda means: {}
+    needs: str = "encoder"
 
     def __call__(
         self,
@@ -104,7 +107,9 @@ class Task(Generic[Item]):
         groups: list[Mapping[str, Method[Item]]] = []
         wv = None if wv is None else _densities(wv)
         if wv is not None:
-            groups.append({**self.calls(wv), **self.baselines(Means(wv))})
+            means = Means(wv)
+            calls = {} if getattr(wv, self.needs) is None else self.calls(means)
+            groups.append({**calls, **self.baselines(means)})
         for label, other in (beside or {}).items():
             baselines = self.baselines(Means(_densities(other), like=wv))
             groups.append({f"{label}: {name}": method for name, method in baselines.items()})

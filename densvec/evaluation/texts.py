@@ -14,7 +14,6 @@ import numpy as np
 from densvec.evaluation.baselines import Means, cosines
 from densvec.evaluation.reading import read_all, read_lines, tokenize
 from densvec.evaluation.task import Method, Task, for_known
-from densvec.keyed import KeyedDensities
 from densvec.questions.learning import learnt
 from densvec.statistics.weighted import Statistic, mean, median, pearson, spearman
 from densvec.types import Floats, PathLike
@@ -45,8 +44,9 @@ def read_texts(path: PathLike) -> list[PairOfTexts]:
     return pairs
 
 
-def _calls(wv: KeyedDensities) -> Mapping[str, Method[PairOfTexts]]:
-    if wv.log_variances is None or "count" not in wv.expandos:
+def _calls(means: Means) -> Mapping[str, Method[PairOfTexts]]:
+    wv = means.wv
+    if "count" not in wv.expandos:
         return {}
 
     def similarity(pairs: Sequence[PairOfTexts]) -> list[Any]:
@@ -84,7 +84,7 @@ def _score(pairs: Sequence[PairOfTexts], scores: Sequence[float]) -> Mapping[str
     return {"Pearson": pearson(scores, ratings), "Spearman": spearman(scores, ratings)}
 
 
-text_similarity = Task("similarity of texts", read_texts, _baselines, _score, _calls)
+text_similarity = Task("similarity of texts", read_texts, _baselines, _score, _calls, "log_variances")
 """How alike people find two sentences (STS-B): Pearson's and Spearman's correlations. An answer is a similarity."""
 
 
@@ -148,16 +148,12 @@ def _by_average(answer: Answer) -> Callable[[Means], Mapping[str, Method[Any]]]:
     return baselines
 
 
-def _by_learning(answer: Answer) -> Callable[[KeyedDensities], Mapping[str, Method[Any]]]:
+def _by_learning(answer: Answer) -> Callable[[Means], Mapping[str, Method[Any]]]:
     """Return calls that answer with the density that `learn` finds."""
 
-    def calls(wv: KeyedDensities) -> Mapping[str, Method[Any]]:
-        if wv.log_variances is None:
-            return {}
-        means = Means(wv)
-
+    def calls(means: Means) -> Mapping[str, Method[Any]]:
         def learn(item: Any) -> Any:
-            density = learnt(wv, [[token for token in item.text if token != _SLOT]])
+            density = learnt(means.wv, [[token for token in item.text if token != _SLOT]])
             return None if density is None else answer(means, item, density.mean)
 
         return {"wv.learn": lambda items: [learn(item) for item in items]}
@@ -194,10 +190,17 @@ def _within_trials(trials: Sequence[Chimera], answers: Sequence[Any]) -> Mapping
     return {"rho": mean(rhos, [len(set(trial.ratings)) > 1 for trial in trials])}
 
 
-nonces = Task("nonce words", read_nonces, _by_average(_rank), _ranked, _by_learning(_rank))
+nonces = Task("nonce words", read_nonces, _by_average(_rank), _ranked, _by_learning(_rank), "log_variances")
 """A known word is learnt from its definition as if it were new, and its own mean looked for among all words: mean
 reciprocal rank and median rank. An answer is the rank."""
 
-chimeras = Task("chimeras", read_chimeras, _by_average(_likeness), _within_trials, _by_learning(_likeness))
+chimeras = Task(
+    "chimeras",
+    read_chimeras,
+    _by_average(_likeness),
+    _within_trials,
+    _by_learning(_likeness),
+    "log_variances",
+)
 """A new word is learnt from two, four or six sentences and compared with known ones (Lazaridou et al. 2017): the mean
 over trials of Spearman's ρ with people's ratings. An answer is a similarity for each probe, NaN if it is unknown."""
