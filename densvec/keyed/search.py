@@ -225,20 +225,12 @@ def most_similar_batch(
     return [found for part in parts for found in part]
 
 
-@overload
 def similar_by_key(
-    wv: KeyedDensities, key: Item, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Found: ...
-@overload
-def similar_by_key(
-    wv: KeyedDensities, key: Item, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Floats: ...
-def similar_by_key(
-    wv: KeyedDensities, key: Item, topn: Limit = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
-) -> Found | Floats:
+    wv: KeyedDensities, key: Item, topn: int = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
+) -> Found:
     """Find the keys most similar to one key.
 
-    Further arguments are `metric` and `among`, as in :meth:`most_similar`.
+    Further arguments are `metric` and `among`, as in :meth:`most_similar`, which can also return the scores of all.
 
     Examples
     --------
@@ -248,17 +240,9 @@ def similar_by_key(
     return wv.most_similar([key], topn=topn, restrict_vocab=restrict_vocab, **how)
 
 
-@overload
 def similar_by_word(
-    wv: KeyedDensities, word: Item, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Found: ...
-@overload
-def similar_by_word(
-    wv: KeyedDensities, word: Item, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Floats: ...
-def similar_by_word(
-    wv: KeyedDensities, word: Item, topn: Limit = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
-) -> Found | Floats:
+    wv: KeyedDensities, word: Item, topn: int = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
+) -> Found:
     """Find the keys most similar to one word: another name for :meth:`similar_by_key`.
 
     Examples
@@ -269,17 +253,9 @@ def similar_by_word(
     return wv.similar_by_key(word, topn, restrict_vocab, **how)
 
 
-@overload
 def similar_by_vector(
-    wv: KeyedDensities, vector: Any, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Found: ...
-@overload
-def similar_by_vector(
-    wv: KeyedDensities, vector: Any, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Floats: ...
-def similar_by_vector(
-    wv: KeyedDensities, vector: Any, topn: Limit = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
-) -> Found | Floats:
+    wv: KeyedDensities, vector: Any, topn: int = 10, restrict_vocab: Limit = None, **how: Unpack[Options]
+) -> Found:
     """Find the keys most similar to a vector; see :meth:`most_similar`.
 
     Examples
@@ -293,21 +269,13 @@ def similar_by_vector(
     return wv.similar_by_key(vector, topn, restrict_vocab, **how)
 
 
-@overload
-def similar_by_density(
-    wv: KeyedDensities, density: Gaussian, topn: int = 10, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Found: ...
-@overload
-def similar_by_density(
-    wv: KeyedDensities, density: Gaussian, topn: None, restrict_vocab: Limit = ..., **how: Unpack[Options]
-) -> Floats: ...
 def similar_by_density(
     wv: KeyedDensities,
     density: Gaussian,
-    topn: Limit = 10,
+    topn: int = 10,
     restrict_vocab: Limit = None,
     **how: Unpack[Options],
-) -> Found | Floats:
+) -> Found:
     """Find the keys most similar to a density, such as a posterior; see :meth:`most_similar`.
 
     Examples
@@ -342,18 +310,7 @@ def most_similar_cosmul(
     """Find the most similar keys by the product of cosines (3CosMul of Levy and Goldberg, 2014).
 
     The cosines, moved to [0, 1], with all positive items are multiplied and divided by those with the
-    negative ones, so that no single large cosine decides.
-
-    Parameters
-    ----------
-    positive : key, vector or list of them
-        What the keys should be like.
-    negative : key, vector or list of them, optional
-        What they should not be like.
-    topn : int or None, optional
-        How many keys to return; None for the scores of all.
-    restrict_vocab : int, optional
-        Search only the first rows.
+    negative ones, so that no single large cosine decides. The arguments are those of :meth:`most_similar`.
 
     Examples
     --------
