@@ -8,13 +8,12 @@ from densvec.plot.answers import plot_senses, plot_shift, plot_taxonomy
 from densvec.plot.axes import COLOURS
 from densvec.plot.densities import plot_contexts, plot_words
 from densvec.plot.ellipses import Plane
-from densvec.plot.figures import plot_entailment, plot_entropy, plot_generality
+from densvec.plot.figures import plot_entropy, plot_generality
 
 __all__ = [
     "COLOURS",
     "Plane",
     "plot_contexts",
-    "plot_entailment",
     "plot_entropy",
     "plot_generality",
     "plot_senses",

@@ -1,4 +1,4 @@
-"""Generality against frequency, divergences of pairs, entropy in a growing context."""
+"""Generality against frequency, entropy in a growing context."""
 
 import matplotlib as mpl
 import numpy as np
@@ -25,21 +25,6 @@ def test_generality_needs_counts(wv):
     wv.expandos.clear()
     with pytest.raises(ValueError, match="counts"):
         plot.plot_generality(wv)
-
-
-def test_histograms_hold_every_known_pair_once(diagonal):
-    words = diagonal.index_to_key
-    pairs = [(words[i], words[i + 1]) for i in range(20)] + [("unknown", words[0])]
-    others = [(words[i], words[i + 30]) for i in range(30)]
-    ax = plot.plot_entailment(diagonal, pairs, others)
-    for patch in ax.patches:
-        assert patch.get_data().values.sum() == pytest.approx(1)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "a entails b (20)",
-        "other pairs (30)",
-    ]
-    with pytest.raises(ValueError, match="other pairs"):
-        plot.plot_entailment(diagonal, pairs, [("unknown", "words")])
 
 
 def test_entropy_starts_at_the_prior_and_leaves_out_unknown_words(diagonal):
