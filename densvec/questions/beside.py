@@ -156,17 +156,6 @@ class Beside:
         cosines: Floats = np.divide(products, lengths, out=np.ones_like(products), where=lengths > 0)
         return np.maximum(cosines, 0)
 
-    def with_columns(self, count: int) -> Beside:
-        """Return the table with fewer numbers of a word, which approximate its ratios less well.
-
-        Examples
-        --------
-        >>> wv.count_beside([["cat", "dog"], ["car"]] * 50)
-        >>> wv.beside.with_columns(3).codes.shape
-        (4, 3)
-        """
-        return replace(self, axes=self.axes[:, :count], codes=np.ascontiguousarray(self.codes[:, :count]))
-
     def with_rows(self, rows: Integers) -> Beside:
         """Return the table of the words in these rows."""
         return replace(self, codes=self.codes[rows])

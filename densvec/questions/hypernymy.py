@@ -110,14 +110,11 @@ class HypernymyScale:
         """Return the share of pairs of words that are less near than those of the given cosines."""
         return share_below(np.asarray(cosine, dtype=np.float64) - self.cosine, self.cosine_spread)
 
-    def generalisation(self, difference: Any) -> Floats:
-        """Return the share of pairs whose generality grows by less than the given differences."""
-        return share_below(np.asarray(difference, dtype=np.float64), self.generality_spread)
-
     def score(self, cosine: Any, difference: Any) -> Floats:
         """Return the score of pairs, from their cosine and how much more general the second word is."""
         nearness = (1.0 + np.asarray(cosine, dtype=np.float64)) / 2.0
-        return nearness * self.relatedness(cosine) * self.generalisation(difference)
+        wider = share_below(np.asarray(difference, dtype=np.float64), self.generality_spread)
+        return nearness * self.relatedness(cosine) * wider
 
 
 def share_below(difference: Floats, spread: float) -> Floats:
