@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from densvec.answers import METRICS, Document, parse_marked
+from densvec.answers.documents import Document
 from densvec.answers.messages import UsageError, check_known, say, spelt
+from densvec.answers.words import METRICS, parse_marked
 from densvec.checks import counted
 from densvec.questions.lookup import common_rows, least_count, words_of
 
@@ -48,9 +49,9 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def flag(name: str, text: str, *, short: tuple[str, ...] = ()) -> Argument:
+def flag(name: str, text: str, *, short: tuple[str, ...] = (), **settings: Any) -> Argument:
     """Return an option without a value."""
-    return Argument(*short, name, action="store_true", help=text)
+    return Argument(*short, name, help=text, **{"action": "store_true", **settings})
 
 
 def option(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError, say, sentence
 from densvec.checks import counted
-from densvec.cli.commands import Argument, option, standard_input
+from densvec.cli.commands import flag, option, standard_input
 from densvec.cli.output import size_of
 from densvec.text.text_reading import REGEX, TextReading
 
@@ -215,19 +215,13 @@ READING = [
         type=_tokenize,
         group=_GROUP,
     ),
-    Argument(
+    flag(
         "--lower",
+        "put words in lower case (default: with simple and regex)",
         action=argparse.BooleanOptionalAction,
         group=_GROUP,
-        help="put words in lower case (default: with simple and regex)",
     ),
-    Argument(
-        "--keep-numbers",
-        action="store_true",
-        default=None,
-        group=_GROUP,
-        help="keep words without a letter, such as 1999",
-    ),
+    flag("--keep-numbers", "keep words without a letter, such as 1999", default=None, group=_GROUP),
     option(
         "--encoding",
         "encoding of the text (default: utf-8); cp1252 for most old files",
@@ -235,12 +229,7 @@ READING = [
         type=_encoding,
         group=_GROUP,
     ),
-    option(
-        "--column",
-        "of CSV files and lines of JSON: in which column the text is",
-        metavar="NAME",
-        group=_GROUP,
-    ),
+    option("--column", "the column of the text in CSV files and lines of JSON", metavar="NAME", group=_GROUP),
 ]
 """The options that say how words are found in a text."""
 

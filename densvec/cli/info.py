@@ -8,7 +8,7 @@ from typing import Any
 
 from densvec.answers.documents import columns
 from densvec.checks import counted
-from densvec.cli.commands import MODEL, Argument, Command, Result
+from densvec.cli.commands import MODEL, Command, Result, flag
 from densvec.cli.output import check_output, size_of
 
 _OF_THE_FILE = frozenset({"file", "bytes", "tensors", "verified"})
@@ -174,12 +174,8 @@ whatever the file's size; --verify reads all of it.""",
     """\
 examples:
   densvec info model.dv
-  densvec info english  # the model that comes with densvec
   densvec info model.dv --verify  # is every byte as it was saved?
   densvec info model.dv --json | jq .parameters.window""",
-    [
-        MODEL,
-        Argument("--verify", action="store_true", help="check that the whole file is as it was saved"),
-    ],
+    [MODEL, flag("--verify", "check that the whole file is as it was saved")],
     _info,
 )

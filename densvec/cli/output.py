@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from densvec.answers import Document, Table, encoded
-from densvec.answers.documents import format_of
+from densvec.answers.documents import Document, Table, encoded, format_of
 from densvec.answers.messages import say, sentence
 from densvec.files.streams import check_target, faults_named, open_for_writing
 

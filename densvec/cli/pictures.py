@@ -100,7 +100,6 @@ Needs matplotlib: pip install "densvec[plot]".""",
 examples:
   densvec plot model.dv dog cat animal kiwi -o words.png
   densvec plot model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" -o kiwi.png
-  densvec plot model.dv "a ripe fuzzy [[kiwi]] tastes sweet" --entropy -o entropy.png
   densvec plot model.dv -o generality.svg --label violin instrument music""",
     [
         MODEL,

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from densvec._version import __version__
-from densvec.answers import Document
+from densvec.answers.documents import Document
 from densvec.answers.messages import UsageError, route_messages, say, sentence
 from densvec.cli import files, info, pictures, serve, texts, train, words
-from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, load
+from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, flag, load
 from densvec.cli.output import Output, prepare_streams, print_json, put
 
 COMMANDS: dict[str, Command] = {
@@ -63,21 +63,12 @@ examples, from text to meaning:
 sentence on standard error), 2 wrong usage, 130 interrupted with Ctrl-C."""
 
 _GENERAL = [
-    Argument("-h", "--help", group="general options", action="help", help="show this help and exit"),
-    Argument(
-        "--json",
-        group="general options",
-        action="store_true",
-        default=argparse.SUPPRESS,
-        help="print JSON, for scripts",
-    ),
-    Argument(
-        "--debug",
-        group="general options",
-        action="store_true",
-        default=argparse.SUPPRESS,
-        help="print the log, and the traceback of an error",
-    ),
+    flag(name, text, short=short, group="general options", default=argparse.SUPPRESS, action=action)
+    for short, name, action, text in (
+        (("-h",), "--help", "help", "show this help and exit"),
+        ((), "--json", "store_true", "print JSON, for scripts"),
+        ((), "--debug", "store_true", "print the log, and the traceback of an error"),
+    )
 ]
 
 

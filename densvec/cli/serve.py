@@ -134,7 +134,6 @@ replaced files again, SIGTERM stops when the requests in flight are answered. Ne
 pip install "densvec[serve]".""",
     """\
 examples:
-  densvec serve model.dv
   densvec serve english=en.dv german=de.dv --workers 2  # requests choose with ?model=german
   densvec serve model.dv --host 0.0.0.0 --token "$TOKEN"
   curl -s localhost:8000/v1/similar -H 'content-type: application/json' -d '{"positive": "kiwi"}'""",

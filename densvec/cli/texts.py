@@ -8,9 +8,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from densvec import answers
-from densvec.answers import Document
-from densvec.answers.documents import columns
+from densvec.answers import corpus as answers
+from densvec.answers.documents import Document, Unknown, columns, each_known
 from densvec.answers.messages import UsageError, say
 from densvec.checks import counted
 from densvec.cli.commands import (
@@ -23,6 +22,7 @@ from densvec.cli.commands import (
     Question,
     Result,
     as_spelt,
+    flag,
     known,
     load,
     option,
@@ -101,7 +101,6 @@ typical occurrences.""",
     """\
 examples:
   densvec senses model.dv books/ bank
-  densvec senses model.dv corpus.txt plant --number 2
   densvec senses model.dv corpus.txt bank --plot bank.png
   densvec senses model.dv corpus.txt bank star --max-occurrences 5000 -o senses.csv""",
     [
@@ -134,9 +133,9 @@ def _compare(args: argparse.Namespace) -> Document:
         say(f"densvec compare: bringing {len(first):,} and {len(second):,} words into one space")
     comparison = compare(first, second, min_count=args.min_count)
     if args.words is None:
-        found, unknown = comparison.most_shifted(args.topn), list[answers.Unknown]()
+        found, unknown = comparison.most_shifted(args.topn), list[Unknown]()
     else:
-        found, unknown = answers.each_known(as_spelt(first, args.words), comparison.__getitem__)
+        found, unknown = each_known(as_spelt(first, args.words), comparison.__getitem__)
         found.sort(key=lambda shift: -shift.score)
     draw("plot_shift", comparison, found[0].word)
     examples = None
@@ -308,9 +307,8 @@ def _evaluate(args: argparse.Namespace) -> Document:
     from densvec.evaluation import Bootstrap, evaluate_all
 
     beside = {os.path.basename(path).split(".")[0]: read_any(path) for path in args.beside}
-    bootstrap = (
-        Bootstrap(seed=args.seed) if args.resamples is None else Bootstrap(args.resamples, seed=args.seed)
-    )
+    resamples = {} if args.resamples is None else {"resamples": args.resamples}
+    bootstrap = Bootstrap(**resamples, seed=args.seed)
     results = evaluate_all(
         load(args.model),
         args.data,
@@ -335,29 +333,21 @@ examples:
   densvec evaluate model.dv data/eval --beside gensim.txt            # vectors in word2vec's format
   densvec evaluate model.dv data/eval --task "word in context" --resamples 0 --json
 
-What is in the directory is looked for by name: word-sim/EN-MEN-TR-3k.txt and others, context/wic_train.data and .gold,
-context/scws_dev.txt, lexsub/lst_all.preprocessed with lst_all.gold and lst.gold.candidates, senses/semeval2010.txt and
-.key, entailment/bless.tsv, bless_direction.txt, hyperlex.txt, semeval2018_1A_training.data and .gold,
-new_words/nonce.txt, chimeras_l2.txt, texts/stsb_dev.csv, shift/dwug_en/.""",
+What is in the directory is looked for by name, as in word-sim/EN-MEN-TR-3k.txt or context/wic_train.data.""",
     [
         MODEL,
         Argument("data", metavar="DIR", help="the directory of benchmarks"),
-        Argument(
+        option(
             "--beside",
+            "vectors that `densvec import` reads; may be repeated",
+            [],
             action="append",
-            default=[],
             metavar="FILE",
-            help="other vectors, such as gensim's, in a format of `densvec import`; may be repeated",
         ),
-        Argument(
-            "--task",
-            action="append",
-            metavar="NAME",
-            help="only this task, such as 'word in context'; may be repeated",
-        ),
-        Argument("--resamples", type=int, metavar="N", help="resamples of the bootstrap, 0 for none"),
-        Argument("--seed", type=int, default=0, metavar="N", help="seed of the bootstrap (default: 0)"),
-        Argument("--markdown", action="store_true", help="print tables in Markdown"),
+        option("--task", "only this task; may be repeated", action="append", metavar="NAME"),
+        option("--resamples", "resamples of the bootstrap, 0 for none", type=int, metavar="N"),
+        option("--seed", "seed of the bootstrap", 0, type=int),
+        flag("--markdown", "print tables in Markdown"),
         TABLE,
     ],
     _evaluate,

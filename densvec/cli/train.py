@@ -375,11 +375,8 @@ one sentence per line and spaces between words, is left as it is. The model is s
     """\
 examples:
   densvec train corpus.txt -o model.dv
-  densvec train book.txt -o model.dv --keep-numbers --encoding cp1252
   densvec train corpus.txt -o model.dv --resume  # after Ctrl-C, or with --epochs to train longer
-  zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it
-  densvec train corpus.txt -o paper.dv --set kl_weight=1 --set residual=false
-  torchrun --nproc-per-node 4 -m densvec train 'shards/*.txt.gz' -o model.dv  # four processes""",
+  zcat wiki.gz | densvec train - -o model.dv  # kept in a temporary file: every epoch reads it""",
     [
         Argument("corpus", metavar="CORPUS", nargs="*", help="the text; may be omitted with --resume"),
         Argument("-o", "--output", metavar="MODEL", required=True, help="where to save the model"),

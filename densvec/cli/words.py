@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from densvec import answers
-from densvec.answers import METRICS, Document
-from densvec.answers.documents import scored
+from densvec.answers import corpus
+from densvec.answers import words as answers
+from densvec.answers.documents import Document, scored
 from densvec.answers.messages import UsageError, known_and_unknown, say
 from densvec.cli.commands import (
     MODEL,
@@ -58,7 +58,6 @@ does; --metric compares the whole densities: by KL, a specific word's neighbours
 whose densities contain its own.""",
     """\
 examples:
-  densvec similar model.dv kiwi
   densvec similar model.dv kiwi --metric kl -n 5
   densvec similar model.dv king woman --minus man  # what is to woman as king is to man
   densvec similar model.dv - -o answers.csv < words.txt  # one word per line""",
@@ -213,8 +212,7 @@ occurs, or, without any, from its spelling. With --save the model is saved with 
     """\
 examples:
   densvec learn model.dv wug "a wug is a small bird" "the wug nests in trees"
-  densvec learn model.dv wug - --save larger.dv < sentences.txt
-  densvec learn model.dv wug books/  # from the sentences of a text that the word stands in
+  densvec learn model.dv wug books/ --save larger.dv  # from the sentences of a text that the word stands in
   densvec learn model.dv unbirdlike  # from its spelling""",
     [
         MODEL,
@@ -389,7 +387,7 @@ def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Docu
                 f"{args.index} has no occurrences of {word}: `densvec index` leaves the most frequent words out unless "
                 f"they are named, as in --words {word}"
             )
-        return answers.where(index, posterior, None if args.any_word else word, args.topn, args.metric)
+        return corpus.where(index, posterior, None if args.any_word else word, args.topn, args.metric)
 
     return answer
 
@@ -409,7 +407,7 @@ examples:
         Argument("index", metavar="DIR", help="a folder made by `densvec index` with the same model"),
         SENTENCES,
         flag("--any-word", "search the occurrences of all words"),
-        metric("kl", METRICS[1:]),
+        metric("kl", answers.METRICS[1:]),
         topn("occurrences to print"),
         TABLE,
     ],

@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from densvec import pretrained
-from densvec.answers import METRICS, Document
+from densvec.answers.documents import Document
 from densvec.answers.messages import sentence
+from densvec.answers.words import METRICS
 from densvec.keyed import KeyedDensities
 from densvec.types import Floats, Integers
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from densvec import answers
-from densvec.answers import Metric
+from densvec.answers import words as answers
+from densvec.answers.documents import Document
+from densvec.answers.words import Metric
 from densvec.keyed import KeyedDensities
 from densvec.serve.limits import Limits
 
@@ -29,8 +30,8 @@ class Question(BaseModel):
 class Batched(Question):
     """A question that is answered together with others of the same settings."""
 
-    answer: ClassVar[Callable[..., Sequence[answers.Document]]]  # (wv, what each is about, *settings)
-    reply: ClassVar[type[answers.Document]]
+    answer: ClassVar[Callable[..., Sequence[Document]]]  # (wv, what each is about, *settings)
+    reply: ClassVar[type[Document]]
     shared: ClassVar[Sequence[str]] = ()  # the settings: what questions answered in one call have in common
     passes: ClassVar[int] = 1  # over all words, to find the answer
 

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from densvec.answers import encoded
+from densvec.answers.documents import encoded
 from densvec.answers.messages import sentence, unknown_in
 from densvec.questions.lookup import words_of
 from densvec.serve import views

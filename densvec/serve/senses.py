@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from densvec import answers
+from densvec.answers import corpus as answers
+from densvec.answers.documents import Document
 from densvec.answers.messages import check_known
 from densvec.serve.faults import BusyError
 from densvec.serve.models import Model
@@ -21,7 +22,7 @@ _OCCURRENCES = 500
 
 
 @dataclass
-class Reading(answers.Document):
+class Reading(Document):
     """The corpus is being read for a word."""
 
     word: str

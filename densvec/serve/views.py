@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from densvec.answers import parse_marked, scored
+from densvec.answers.documents import scored
 from densvec.answers.messages import check_known
+from densvec.answers.words import parse_marked
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
 from densvec.questions.lookup import common_rows, least_count
@@ -217,12 +218,12 @@ def _side(model: Model, text: str, limits: Limits) -> tuple[View, Gaussian]:
     """Return one of two sides, a word or a word in its sentence, and its density."""
     limits.check_text(text)
     in_a_sentence = "[[" in text
-    marked, pieces, place = parse_marked(text) if in_a_sentence else (text.strip(), [], 0)
+    marked, tokens, position = parse_marked(text, _WORD.findall) if in_a_sentence else (text.strip(), [], 0)
     word = _key(model, marked) or marked
     check_known(model.wv, [word])
     if in_a_sentence:
-        sentence = [_key(model, token) or token for token in _words_of(pieces)]
-        density = model.wv.infer(sentence, word=word, position=len(_words_of(pieces[:place])))
+        sentence = [_key(model, token) or token for token in tokens]
+        density = model.wv.infer(sentence, word=word, position=position)
     else:
         density = model.wv.density(word)
     return {
@@ -231,11 +232,6 @@ def _side(model: Model, text: str, limits: Limits) -> tuple[View, Gaussian]:
         "generality": float(density.log_determinant),
         "entropy": float(density.entropy()),
     }, density
-
-
-def _words_of(pieces: Sequence[str]) -> list[str]:
-    """Return pieces of a text without their punctuation."""
-    return [match[0] for piece in pieces for match in [_WORD.search(piece)] if match]
 
 
 def _entailment(model: Model, a: Gaussian, b: Gaussian) -> View:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from densvec import answers
-from densvec.answers import Document, Scored, Table, encoded
+from densvec.answers import words as answers
+from densvec.answers.documents import Document, Scored, Table, encoded
+from densvec.answers.messages import UsageError
 
 
 @dataclass
@@ -47,7 +48,7 @@ def test_the_question_stands_beside_each_row():
 
 @pytest.mark.parametrize("text", ["no mark", "[[two]] [[marks]]", "an empty [[ ]]"])
 def test_one_word_must_be_marked(text):
-    with pytest.raises(answers.messages.UsageError, match="double brackets"):
+    with pytest.raises(UsageError, match="double brackets"):
         answers.parse_marked(text)
 
 

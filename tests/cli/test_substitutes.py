@@ -1,7 +1,7 @@
 """``densvec substitutes``."""
 
 from densvec import KeyedDensities
-from densvec.answers import parse_marked
+from densvec.answers.words import parse_marked
 from densvec.cli import main
 from tests.cli.cases import SENTENCE, answer
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec.answers import parse_marked
+from densvec.answers.words import parse_marked
 from densvec.cli import main
 from densvec.text.spelling import spellings
 from tests.cli.cases import assert_one_sentence, densvec_process

@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from conftest import example_densities
 from densvec import Gaussian
-from densvec.answers import METRICS
 from densvec.answers.messages import check_known
+from densvec.answers.words import METRICS
 from densvec.cli import main
 from densvec.cli.program import COMMANDS
 from densvec.datasets import toy_language
