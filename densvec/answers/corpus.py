@@ -10,10 +10,9 @@ from densvec.answers.documents import Document, Scored, Table, Unknown, columns,
 
 if TYPE_CHECKING:
     from densvec.evaluation.figures import Results
-    from densvec.gaussian import Gaussian
     from densvec.questions.comparison import ModelComparison, Shift
     from densvec.questions.senses import Senses
-    from densvec.search.occurrences import Occurrences
+    from densvec.search.occurrences import Found
     from densvec.text.concordance import Occurrence
 
 
@@ -83,41 +82,24 @@ def senses(found: Senses) -> SensesOf:
 
 
 @dataclass
-class Place(Document):
-    """An occurrence and how near its meaning is."""
-
-    word: str
-    score: float
-    position: int
-    tokens: list[str]
-
-
-@dataclass
 class Places(Document):
     """Occurrences of a word, those whose meaning is nearest first."""
 
     metric: str
-    occurrences: list[Place]
+    occurrences: list[Found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the occurrences with their words, scores and sentences."""
+        names = ("word", "score", "position", "tokens")
+        found = [{name: getattr(each, name) for name in names} for each in self.occurrences]
+        return {"metric": self.metric, "occurrences": found}
 
     def table(self) -> Table:
         """Return the scores and the sentences."""
-        return Table(("score", "occurrence"), [(each.score, _marked(each)) for each in self.occurrences])
+        return Table(("score", "occurrence"), [(each.score, each.text) for each in self.occurrences])
 
     def __str__(self) -> str:
         return super().__str__() if self.occurrences else "no occurrences"
-
-
-def _marked(place: Place) -> str:
-    marked = [f"[[{token}]]" if i == place.position else token for i, token in enumerate(place.tokens)]
-    return " ".join(marked)
-
-
-def where(index: Occurrences, posterior: Gaussian, word: str | None, topn: int, metric: str) -> Places:
-    """Return the occurrences of a word, or of any, whose posteriors are nearest to one."""
-    found = index.where(posterior, word, topn, metric=metric)
-    return Places(
-        metric, [Place(each.word, float(each.score), each.position, list(each.tokens)) for each in found]
-    )
 
 
 @dataclass

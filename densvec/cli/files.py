@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from densvec.answers.messages import UsageError
@@ -50,8 +50,6 @@ def _place(path: str) -> str:
 
 
 _WRITTEN = ("word2vec", "word2vec-binary", "tsv", "gensim")
-_FOLDERS = {"tsv": ("vectors.tsv", "metadata.tsv")}
-"""Formats that are folders, and the files in them."""
 
 
 def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> None:
@@ -63,13 +61,6 @@ def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> N
             wv.to_gensim().save(file)
     else:
         wv.save_word2vec_format(path, binary=kind == "word2vec-binary", variances=variances)
-
-
-def _targets(kind: str, output: str, variances: str | None) -> list[str]:
-    """Return the files that will be written."""
-    if kind in _FOLDERS:
-        return [os.path.join(output, name) for name in _FOLDERS[kind]]
-    return [path for path in (output, variances) if path not in (None, "-")]
 
 
 def _export(args: argparse.Namespace) -> Result:
@@ -84,8 +75,11 @@ def _export(args: argparse.Namespace) -> Result:
         check_output()
     if args.output == "-" and args.json:
         raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
-    written = _targets(args.format, args.output, args.variances)
-    in_folder, source = args.format in _FOLDERS, pretrained.find(args.model)
+    written = [path for path in (args.output, args.variances) if path not in (None, "-")]
+    in_folder = args.format == "tsv"
+    if in_folder:
+        written = [os.path.join(args.output, name) for name in ("vectors.tsv", "metadata.tsv")]
+    source = pretrained.find(args.model)
     check_targets(written, read=[source], overwrite=args.overwrite, in_new_folder=in_folder)
     wv = load(args.model)
     if args.output != "-":
@@ -183,6 +177,7 @@ def read_any(path: str) -> KeyedDensities:
 def _guessed(path: str) -> str:
     """Return the format of a file, by how it begins."""
     from densvec.files.fasttext import is_fasttext
+    from densvec.files.word2vec import is_number
 
     with open_stream(path) as file:
         start = file.read(1 << 16)
@@ -191,21 +186,14 @@ def _guessed(path: str) -> str:
     header, _, rest = start.partition(b"\n")
     fields = header.split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
-        if len(fields) > 2 and _are_numbers(fields[-2:]):
+        if len(fields) > 2 and all(map(is_number, fields[-2:])):
             return "glove"
         raise ValueError(
             f"{path}: this does not look like vectors in any of the formats {', '.join(_READ[1:])}"
         )
-    first = rest.partition(b"\n")[0].split()
-    is_text = _are_numbers(first[-int(fields[1]) :]) and len(first) > int(fields[1])
+    first, size = rest.partition(b"\n")[0].split(), int(fields[1])
+    is_text = len(first) > size > 0 and all(map(is_number, first[-size:]))
     return "word2vec" if is_text or not rest else "word2vec-binary"
-
-
-def _are_numbers(fields: Sequence[bytes]) -> bool:
-    try:
-        return bool([float(field) for field in fields])
-    except ValueError:
-        return False
 
 
 IMPORT = Command(

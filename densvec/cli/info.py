@@ -147,10 +147,9 @@ def _trained(document: dict[str, Any], counters: dict[str, Any]) -> str:
         return ""
     seconds = counters.get("total_train_time") or 0.0
     run = document.get("run")
-    if not run:
-        return f"{counted(counters.get('epochs_trained', 0), 'epoch')} in {seconds:,.1f} s"
-    if run["epoch"] >= run["epochs"]:
-        return f"{counted(counters.get('epochs_trained', run['epoch']), 'epoch')} in {seconds:,.1f} s"
+    if not run or run["epoch"] >= run["epochs"]:
+        done = counters.get("epochs_trained", run["epoch"] if run else 0)
+        return f"{counted(done, 'epoch')} in {seconds:,.1f} s"
     return f"{run['epoch']} of {run['epochs']} epochs so far; `densvec train --resume` goes on"
 
 

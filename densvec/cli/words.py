@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from densvec.answers import corpus
 from densvec.answers import words as answers
+from densvec.answers.corpus import Places
 from densvec.answers.documents import Document, scored
 from densvec.answers.messages import UsageError, known_and_unknown, say
 from densvec.cli.commands import (
@@ -387,7 +387,8 @@ def _where(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Docu
                 f"{args.index} has no occurrences of {word}: `densvec index` leaves the most frequent words out unless "
                 f"they are named, as in --words {word}"
             )
-        return corpus.where(index, posterior, None if args.any_word else word, args.topn, args.metric)
+        word_or_any = None if args.any_word else word
+        return Places(args.metric, index.where(posterior, word_or_any, args.topn, metric=args.metric))
 
     return answer
 

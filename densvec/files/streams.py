@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from densvec.files.atomic import atomic_write
 from densvec.types import PathLike
@@ -95,18 +95,16 @@ def open_for_writing(path: PathLike) -> Iterator[IO[bytes]]:
             yield file
         return
     _refuse_ending(name)
-    with atomic_write(name) as raw:
-        if name.endswith(".gz"):  # no name and no date inside, so that equal models give equal files
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:
-                yield cast("IO[bytes]", file)
-        elif name.endswith(".bz2"):
-            with bz2.BZ2File(raw, "wb") as file:
-                yield file
-        elif name.endswith(".xz"):
-            with lzma.LZMAFile(raw, "wb") as file:
-                yield file
-        else:
-            yield raw
+    with atomic_write(name) as raw, _compressing(raw, name) as file:
+        yield file
+
+
+def _compressing(raw: IO[bytes], name: str) -> contextlib.AbstractContextManager[Any]:
+    if name.endswith(".gz"):  # no name and no date inside, so that equal models give equal files
+        return gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0)
+    if name.endswith(COMPRESSED):
+        return bz2.BZ2File(raw, "wb") if name.endswith(".bz2") else lzma.LZMAFile(raw, "wb")
+    return contextlib.nullcontext(raw)
 
 
 @contextlib.contextmanager

@@ -272,14 +272,14 @@ def _text_rows(
                 raise source.error(f"expected a word and its numbers, got {_shown(line)}")
         if len(fields) != size + 1:
             fields = line.split()  # tabs, or several spaces
-        if len(fields) > size + 1 and not _is_number(fields[-size - 1]):
+        if len(fields) > size + 1 and not is_number(fields[-size - 1]):
             fields = [b" ".join(fields[:-size]), *fields[-size:]]  # a word with spaces: GloVe has ". . ."
         if len(fields) != size + 1:
             raise source.error(f"expected a word and {size} numbers, got {len(fields)} fields")
         try:
             numbers = list(map(float, fields[1:]))
         except ValueError:
-            bad = next(field for field in fields[1:] if not _is_number(field))
+            bad = next(field for field in fields[1:] if not is_number(field))
             raise source.error(f"{_shown(bad)} is not a number") from None
         yield _decoded(fields[0], options, f"line {source.lines} of {local_path(source.path)}"), numbers
         found += 1
@@ -350,10 +350,11 @@ def _lines(words: Sequence[str], vectors: Floats, binary: bool, prefix: str) -> 
 
 def _numbers_at_end(fields: Sequence[bytes]) -> int:
     """Return how many fields at the end are numbers."""
-    return sum(1 for _ in itertools.takewhile(_is_number, reversed(fields)))
+    return sum(1 for _ in itertools.takewhile(is_number, reversed(fields)))
 
 
-def _is_number(field: bytes) -> bool:
+def is_number(field: bytes) -> bool:
+    """Whether a field is the text of a number."""
     try:
         float(field)
     except ValueError:

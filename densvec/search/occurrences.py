@@ -122,8 +122,8 @@ def index_occurrences(
     if headers and headers[-1].get("corpus") != read:
         raise ValueError(f"{folder} contains an index of another corpus: choose another folder")
     for number, part in enumerate(_gathered(wv, rest, set(chosen), part_size, read), start=len(headers)):
-        done, occurrences = done + part.read, occurrences + len(part.words)
-        header = {"class": "Occurrences", "sentences_so_far": done, "occurrences": len(part.words)}
+        done, occurrences = done + part.read, occurrences + len(part.places)
+        header = {"class": "Occurrences", "sentences_so_far": done, "occurrences": len(part.places)}
         header["corpus"] = part.checksum
         tensors = {**packing.pack_words(part.sentences), **part.arrays(dtype)}
         persistence.write(os.path.join(folder, f"occurrences-{number:05}.dv"), tensors, header)
@@ -245,9 +245,7 @@ class _Part:
         self.read = 0  # sentences of the corpus, those without any occurrence too
         self.checksum = checksum  # of all sentences so far, those of earlier parts too
         self.sentences: list[str] = []
-        self.words: list[int] = []
-        self.sentence: list[int] = []
-        self.position: list[int] = []
+        self.places: list[tuple[int, int, int]] = []  # the word's row, the sentence, the position in it
         self.posteriors: list[Gaussian] = []
 
     def add(self, wv: KeyedDensities, sentences: list[list[str]], chosen: set[str]) -> None:
@@ -256,16 +254,11 @@ class _Part:
         for tokens in sentences:
             self.checksum = _checksum([*tokens, ""], self.checksum)
         wanted = [tokens for tokens in sentences if not chosen.isdisjoint(tokens)]
-        known = wv.key_to_index
         for tokens, posteriors in zip(wanted, wv.infer_sentences(wanted, skip_unknown=True), strict=True):
-            rows = []  # of the posteriors, which only the known tokens have
-            places = (position for position, token in enumerate(tokens) if token in known)
-            for row, position in enumerate(places):
-                if tokens[position] in chosen:
-                    rows.append(row)
-                    self.position.append(position)
-                    self.words.append(known[tokens[position]])
-                    self.sentence.append(len(self.sentences))
+            known = [i for i, token in enumerate(tokens) if token in wv.key_to_index]  # which have posteriors
+            rows = [row for row, i in enumerate(known) if tokens[i] in chosen]
+            for i in (known[row] for row in rows):
+                self.places.append((wv.key_to_index[tokens[i]], len(self.sentences), i))
             self.sentences.append(" ".join(tokens))
             self.posteriors.append(posteriors if len(rows) == len(posteriors) else posteriors[rows])
 
@@ -274,9 +267,9 @@ class _Part:
         means = np.concatenate([batch.mean for batch in self.posteriors])
         variances = np.concatenate([batch.variance for batch in self.posteriors])
         return {
-            "words": np.array(self.words, dtype=np.int32),
-            "sentence": np.array(self.sentence, dtype=np.int32),
-            "position": np.array(self.position, dtype=np.int32),
+            **dict(
+                zip(("words", "sentence", "position"), np.array(self.places, dtype=np.int32).T, strict=True)
+            ),
             "means": means.astype(dtype),
             "log_variances": np.log(variances).astype(dtype),
         }
@@ -288,10 +281,10 @@ def _gathered(
     part, iterator = _Part(checksum), iter(sentences)
     while batch := [list(tokens) for tokens in itertools.islice(iterator, _SENTENCES_AT_ONCE)]:
         part.add(wv, batch, chosen)
-        if len(part.words) >= part_size:
+        if len(part.places) >= part_size:
             yield part
             part = _Part(part.checksum)
-    if part.words:
+    if part.places:
         yield part
 
 

@@ -13,6 +13,7 @@ from densvec.answers.messages import check_known
 from densvec.answers.words import parse_marked
 from densvec.gaussian import Gaussian
 from densvec.plot import Plane
+from densvec.questions.inference import posteriors_of
 from densvec.questions.lookup import common_rows, least_count
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model
@@ -106,22 +107,14 @@ def _posteriors(
 
     Switching a word off neither makes room for words further away nor brings others nearer.
     """
-    wv, prior = model.wv, model.wv.density(sentence[position])
-    kept = [i for some in sets for i in some]
-    rows = [wv.key_to_index[sentence[i]] for i in kept]
-    priors = (np.tile(prior.mean, (len(sets), 1)), np.tile(np.log(prior.variance), (len(sets), 1)))
-    assert wv.encoder is not None  # read_around has seen to it
-    means, log_variances = wv.encoder.posteriors(
-        [wv.key_to_index[sentence[position]]] * len(sets),
-        rows,
+    wv, kept = model.wv, [i for some in sets for i in some]
+    return posteriors_of(
+        wv,
+        np.full(len(sets), wv.key_to_index[sentence[position]]),
+        np.array([wv.key_to_index[sentence[i]] for i in kept], dtype=np.int64),
         np.cumsum([0, *map(len, sets)]),
-        priors,
         np.array([window[i] for i in kept], dtype=np.float64),
     )
-    for i, some in enumerate(sets):
-        if not some:  # without any context it is the prior
-            means[i], log_variances[i] = prior.mean, np.log(prior.variance)
-    return Gaussian(means, np.exp(log_variances))
 
 
 def _contributions(active: Sequence[int], posterior: Gaussian, without: Gaussian) -> list[View]:
