@@ -12,8 +12,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from densvec.answers.documents import Document
 from densvec.answers.messages import UsageError, check_known, say, spelt
-from densvec.answers.words import METRICS, parse_marked
+from densvec.answers.words import parse_marked
 from densvec.checks import counted
+from densvec.cli.arguments import Argument
 from densvec.questions.lookup import common_rows, least_count, words_of
 
 if TYPE_CHECKING:
@@ -33,71 +34,6 @@ class Interrupted(Exception):
 
 Result = Document | tuple[Mapping[str, Any], str] | None
 """What a command found: an answer, or a JSON document and what people read; None if it has printed all itself."""
-
-
-class Argument:
-    """An argument of a command: its name or options, and the settings of ``add_argument``."""
-
-    def __init__(self, *flags: str, group: str = "", **settings: Any) -> None:
-        self.flags, self.group, self.settings = flags, group, settings
-
-
-def positive(text: str) -> int:
-    """Return a number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def flag(name: str, text: str, *, short: tuple[str, ...] = (), **settings: Any) -> Argument:
-    """Return an option without a value."""
-    return Argument(*short, name, help=text, **{"action": "store_true", **settings})
-
-
-def option(
-    name: str, text: str, default: Any = None, *, short: tuple[str, ...] = (), **settings: Any
-) -> Argument:
-    """Return an option with a value; its help says the default, whose type is that of the values."""
-    kinds: dict[type, tuple[Any, str]] = {int: (positive, "N"), float: (float, "NUMBER")}
-    kind, shown = kinds.get(type(default), (str, "TEXT"))
-    settings = {"type": kind, "metavar": None if "choices" in settings else shown, **settings}
-    if default not in (None, []) and "default: " not in text:
-        text += f" (default: {default})"
-    return Argument(*short, name, default=default, help=text, **settings)
-
-
-MODEL = Argument(
-    "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
-)
-OVERWRITE = flag("--overwrite", "replace files that exist")
-QUIET = flag("--quiet", "print only errors and the result", short=("-q",))
-TABLE = option(
-    "--output",
-    "write the answers to a table instead: .csv, .tsv, .md (Markdown) or .json",
-    short=("-o",),
-    dest="table",
-    metavar="FILE",
-)
-
-
-def questions(metavar: str, text: str) -> Argument:
-    """Return the argument for the questions of a `Question`."""
-    return Argument("questions", metavar=metavar, nargs="+", help=text)
-
-
-def topn(what: str = "words to print", default: int | None = 10) -> Argument:
-    """Return the option that says how many."""
-    what += " (default: all)" * (default is None)
-    return option("--topn", what, default, short=("-n",), type=positive, metavar="N")
-
-
-TOPN = topn()
-
-
-def metric(default: str, choices: Iterable[str] = METRICS) -> Argument:
-    """Return the option that says how to compare densities."""
-    what = "how to compare densities; scores are similarities, or minus distances"
-    return option("--metric", what, default, choices=list(choices))
 
 
 @dataclass(frozen=True)
@@ -146,9 +82,6 @@ def load(path: str) -> KeyedDensities:
     from densvec import pretrained
 
     return pretrained.load(path)
-
-
-RARE = flag("--rare", "list words that occur too seldom to say much, too")
 
 
 def common(wv: KeyedDensities, args: argparse.Namespace) -> int | None:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError, say, sentence
 from densvec.checks import counted
-from densvec.cli.commands import flag, option, standard_input
+from densvec.cli.arguments import flag, option
+from densvec.cli.commands import standard_input
 from densvec.cli.output import size_of
 from densvec.text.text_reading import REGEX, TextReading
 
@@ -268,15 +269,6 @@ def open_source(
         return {"corpus_file": path}, reading
     own = files[distributed.rank() :: distributed.world_size()]
     return {"corpus_iterable": RawText.like(own, reading)}, reading
-
-
-def sentences_in(source: Source) -> Any:
-    """Return what `open_source` gave as sentences that can be iterated again."""
-    if "corpus_file" not in source:
-        return source["corpus_iterable"]
-    from densvec.text.raw import RawText
-
-    return RawText.like(source["corpus_file"], TextReading())
 
 
 def _kept(path: str | Sequence[str], args: argparse.Namespace) -> str | None:

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from densvec.answers.messages import UsageError
-from densvec.cli.commands import MODEL, OVERWRITE, Argument, Command, Result, load, option, positive
+from densvec.cli.arguments import MODEL, OVERWRITE, Argument, option, positive
+from densvec.cli.commands import Command, Result, load
 from densvec.cli.output import check_output, size_of
 from densvec.files.streams import (
     check_target,

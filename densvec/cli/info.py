@@ -8,7 +8,8 @@ from typing import Any
 
 from densvec.answers.documents import columns
 from densvec.checks import counted
-from densvec.cli.commands import MODEL, Command, Result, flag
+from densvec.cli.arguments import MODEL, flag
+from densvec.cli.commands import Command, Result
 from densvec.cli.output import check_output, size_of
 
 _OF_THE_FILE = frozenset({"file", "bytes", "tensors", "verified"})

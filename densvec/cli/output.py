@@ -11,6 +11,7 @@ from typing import Any
 
 from densvec.answers.documents import Document, Table, encoded, format_of
 from densvec.answers.messages import say, sentence
+from densvec.checks import counted
 from densvec.files.streams import check_target, faults_named, open_for_writing
 
 # What a terminal obeys instead of showing: control characters, and those that reverse the direction of text. Line
@@ -79,7 +80,8 @@ class Output:
 
     def __init__(self, as_json: bool, path: str | None) -> None:
         self._as_json, self._path = as_json, path
-        self._kind = None if path is None else format_of(path)
+        self._kind = "" if path is None else format_of(path)
+        self._is_json = as_json if path is None else self._kind == ".json"
         if path is not None:
             check_target(path)
         else:
@@ -90,21 +92,21 @@ class Output:
 
     def write(self, document: Document, question: Mapping[str, Any] | None = None, title: str = "") -> None:
         """Print an answer, below the title if there is one, or keep it for the table."""
-        if self._kind is not None:
+        if self._path is not None:
             self._tables.append(document.table().beside(dict(question or {})))
-        if self._kind == ".json" or (self._as_json and self._kind is None):
+        if self._is_json:
             for part in document.parts():
-                self._print({**(question or {}), **part.to_dict()})
-        elif self._kind is None:
+                self._add({**(question or {}), **part.to_dict()})
+        elif self._path is None:
             text = "\n".join(filter(None, [title, str(document)]))
             put(text if self._is_first else f"\n{text}")
             self._is_first = False
 
     def unanswered(self, error: Exception, question: Mapping[str, Any], title: str) -> None:
         """Say that a question could not be answered."""
-        if self._kind == ".json" or (self._as_json and self._kind is None):
-            self._print({**question, "error": sentence(error)})
-        elif self._kind is None:
+        if self._is_json:
+            self._add({**question, "error": sentence(error)})
+        elif self._path is None:
             put(f"{title}\n  unknown: {sentence(error)}")
             self._is_first = False
         else:
@@ -112,21 +114,20 @@ class Output:
 
     def close(self) -> None:
         """Write the table, if there is one."""
-        if self._path is None or self._kind is None:
+        if self._path is None:
             return
-        table = Table(
-            self._tables[0].names if self._tables else (), [row for t in self._tables for row in t.rows]
-        )
-        text = f"{encoded(self._documents)}\n" if self._kind == ".json" else table.formatted(self._kind)
+        names = self._tables[0].names if self._tables else ()
+        table = Table(names, [row for each in self._tables for row in each.rows])
+        text = f"{encoded(self._documents)}\n" if self._is_json else table.formatted(self._kind)
         with open_for_writing(self._path) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
         if self._as_json:
             print_json({"written": self._path, "rows": len(table.rows)})
         else:
-            put(f"{self._path}: {len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
+            put(f"{self._path}: {counted(len(table.rows), 'row')}")
 
-    def _print(self, document: Mapping[str, Any]) -> None:
-        if self._kind is None:
+    def _add(self, document: Mapping[str, Any]) -> None:
+        if self._path is None:
             print_json(document)
         else:
             self._documents.append(document)

@@ -8,18 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError
-from densvec.cli.commands import (
-    MODEL,
-    Argument,
-    Command,
-    Result,
-    flag,
-    known,
-    load,
-    marked_word,
-    option,
-    text_of,
-)
+from densvec.cli.arguments import MODEL, Argument, flag, option
+from densvec.cli.commands import Command, Result, known, load, marked_word, text_of
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities

@@ -17,7 +17,8 @@ from densvec._version import __version__
 from densvec.answers.documents import Document
 from densvec.answers.messages import UsageError, route_messages, say, sentence
 from densvec.cli import files, info, pictures, serve, texts, train, words
-from densvec.cli.commands import INTERRUPTED, Argument, Command, Interrupted, Question, flag, load
+from densvec.cli.arguments import Argument, flag
+from densvec.cli.commands import INTERRUPTED, Command, Interrupted, Question, load
 from densvec.cli.output import Output, prepare_streams, print_json, put
 
 COMMANDS: dict[str, Command] = {

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from densvec.answers.messages import UsageError
-from densvec.cli.commands import Argument, Command, flag, option
+from densvec.cli.arguments import Argument, flag, option
+from densvec.cli.commands import Command
 from densvec.cli.output import print_json
 
 if TYPE_CHECKING:

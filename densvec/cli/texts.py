@@ -12,33 +12,20 @@ from densvec.answers import corpus as answers
 from densvec.answers.documents import Document, Unknown, columns, each_known
 from densvec.answers.messages import UsageError, say
 from densvec.checks import counted
-from densvec.cli.commands import (
+from densvec.cli.arguments import (
     MODEL,
     OVERWRITE,
     QUIET,
     TABLE,
     Argument,
-    Command,
-    Question,
-    Result,
-    as_spelt,
     flag,
-    known,
-    load,
     option,
     positive,
     questions,
     topn,
 )
-from densvec.cli.corpus import (
-    READING,
-    is_path,
-    open_corpus,
-    open_source,
-    reading_of,
-    recorded_text,
-    sentences_in,
-)
+from densvec.cli.commands import Command, Question, Result, as_spelt, known, load
+from densvec.cli.corpus import READING, is_path, open_corpus, open_source, reading_of, recorded_text
 from densvec.cli.files import check_targets, read_any
 from densvec.cli.pictures import drawing, picture
 
@@ -257,18 +244,24 @@ An occurrence takes two bytes for each dimension, and the sentences themselves a
 def _phrases(args: argparse.Namespace) -> Result:
     from densvec.files.streams import open_for_writing
     from densvec.phrases import Phrases
+    from densvec.text.raw import RawText
+    from densvec.text.text_reading import TextReading
 
     check_targets([args.output], read=args.corpus, overwrite=args.overwrite)
     found: dict[str, float] = {}
     corpus = args.corpus[0] if len(args.corpus) == 1 else args.corpus
-    sentences: Iterable[Any] = sentences_in(open_source(corpus, args.rounds + 1, reading_of(args), args)[0])
+    source, _ = open_source(corpus, args.rounds + 1, reading_of(args), args)
+    file = source.get("corpus_file")
+    sentences: Iterable[Any] = (
+        source["corpus_iterable"] if file is None else RawText.like(file, TextReading())
+    )
     for _ in range(args.rounds):
         phrases = Phrases(sentences, args.min_count, args.threshold)
         found |= {phrases.delimiter.join(pair): score for pair, score in phrases.scores.items()}
         sentences = phrases.joined(sentences)
-    with open_for_writing(args.output) as file:
+    with open_for_writing(args.output) as joined:
         for sentence in sentences:
-            file.write(" ".join(sentence).encode("utf-8", "surrogatepass") + b"\n")
+            joined.write(" ".join(sentence).encode("utf-8", "surrogatepass") + b"\n")
     best = sorted(found.items(), key=lambda item: -item[1])[: args.topn]
     listed = [{"phrase": phrase, "score": score} for phrase, score in best]
     rows = columns([(phrase, f"{score:.3f}") for phrase, score in best], right=[1])

@@ -17,17 +17,8 @@ from typing import Any
 
 from densvec.answers.messages import UsageError, say
 from densvec.checks import counted
-from densvec.cli.commands import (
-    INTERRUPTED,
-    QUIET,
-    TERMINATED,
-    Argument,
-    Command,
-    Interrupted,
-    Result,
-    flag,
-    option,
-)
+from densvec.cli.arguments import QUIET, Argument, flag, option
+from densvec.cli.commands import INTERRUPTED, TERMINATED, Command, Interrupted, Result
 from densvec.cli.corpus import READING, Source, open_source, reading_of, recorded_text, text_before
 from densvec.files.fingerprint import fingerprint
 from densvec.files.streams import check_target, is_remote, local_path

@@ -10,27 +10,29 @@ from densvec.answers import words as answers
 from densvec.answers.corpus import Places
 from densvec.answers.documents import Document, scored
 from densvec.answers.messages import UsageError, known_and_unknown, say
-from densvec.cli.commands import (
+from densvec.cli.arguments import (
     MODEL,
     RARE,
     TABLE,
     TOPN,
     Argument,
-    Command,
-    Question,
-    as_spelt,
-    common,
     flag,
-    known,
-    lines_or,
-    load,
-    marked_word,
     metric,
     option,
     positive,
     questions,
-    text_of,
     topn,
+)
+from densvec.cli.commands import (
+    Command,
+    Question,
+    as_spelt,
+    common,
+    known,
+    lines_or,
+    load,
+    marked_word,
+    text_of,
 )
 from densvec.cli.corpus import READING, files_of, is_path, open_corpus
 from densvec.cli.pictures import drawing, picture
