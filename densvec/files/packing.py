@@ -58,20 +58,14 @@ def unpack_vocabulary(tensors: Mapping[str, npt.NDArray[Any]]) -> tuple[list[str
 
 
 def _encode(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, from text read with errors="surrogateescape"
-        return text.encode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "surrogatepass")  # text read with "surrogateescape" has halves of pairs
 
 
 def _decode(data: bytes) -> str:
     try:
-        return data.decode()
+        return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        try:
-            return data.decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise ValueError(f"the vocabulary is not UTF-8: {error.reason} at byte {error.start:,}") from None
+        raise ValueError(f"the vocabulary is not UTF-8: {error.reason} at byte {error.start:,}") from None
 
 
 def dump_json(document: Any) -> str:

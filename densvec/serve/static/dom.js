@@ -24,10 +24,15 @@ export function s(tag, attributes, ...children) {
 }
 
 /** Return a number as people read it, with a real minus sign. */
-export function figure(value, digits = 2) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  return value.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "−");
+export function figure(value, digits = 2, signDisplay = "negative") {
+  if (!Number.isFinite(value)) return "–";
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false, signDisplay };
+  return value.toLocaleString("en", options).replace("-", "−");
 }
+
+export const signed = (value, digits = 2) => figure(value, digits, "exceptZero");
+
+export const whole = (value) => value.toLocaleString("en");
 
 /** Return a card: its title, what stands beside it, what it holds. */
 export function card(title, beside, ...content) {
@@ -37,15 +42,6 @@ export function card(title, beside, ...content) {
 /** Return names and values in two columns. */
 export function facts(rows) {
   return h("dl", { class: "facts" }, rows.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
-}
-
-export function signed(value, digits = 2) {
-  const text = figure(value, digits);
-  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
-}
-
-export function whole(value) {
-  return value.toLocaleString("en");
 }
 
 /** Tell those who do not see the page what has changed. */
