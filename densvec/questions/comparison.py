@@ -99,8 +99,10 @@ class ModelComparison:
         words: Iterable[str] | None = None,
     ) -> None:
         self.first, self.second, self._models, self._min_count = first, second, models, min_count
+        from scipy.stats import false_discovery_control  # takes longer to import than a model to load
+
         p_values: Floats = ndtr(-scores)
-        q_values = _q_values(p_values)
+        q_values = false_discovery_control(p_values)  # Benjamini and Hochberg's
         self.compared, self.moved = len(scores), int((q_values < SIGNIFICANT).sum())
         names: list[str] = first.index_to_key
         rows = np.arange(len(names))
@@ -168,10 +170,8 @@ class ModelComparison:
             The text of each model: files, read as the model's own were, or token lists.
         count : int, optional
             How many occurrences of each word in each text.
-        seed : int, optional
-            Seeds the sample of occurrences that they are chosen from.
-        show_progress : bool or None, optional
-            Whether to show a progress bar; None for only in a terminal.
+        seed, show_progress : optional
+            As in :meth:`KeyedDensities.senses <densvec.KeyedDensities.senses>`.
         """
         sides = [
             sample_occurrences(
@@ -206,15 +206,6 @@ class ModelComparison:
         names = list(dict.fromkeys(around))
         places = [self.first[word], self.second[word], *(self.second[name] for name in names)]
         return [f"{word} 1", f"{word} 2", *names], np.array(places)
-
-
-def _q_values(p_values: Floats) -> Floats:
-    """Return p-values corrected for asking about all words at once (Benjamini and Hochberg)."""
-    order = np.argsort(p_values, kind="stable")
-    raised = p_values[order] * len(order) / np.arange(1, len(order) + 1)
-    values: Floats = np.empty_like(raised)
-    values[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
-    return values
 
 
 def _count(wv: KeyedDensities, word: str) -> int:
