@@ -11,6 +11,7 @@ import numpy as np
 from densvec._corpus import MAX_WINDOW
 from densvec.checks import check_whole
 from densvec.distances.metrics import find_metric
+from densvec.distances.vectors import unit_rows
 from densvec.questions.inference import read_contexts
 from densvec.questions.lookup import kept_shares, rows_of
 from densvec.reading import Reading
@@ -73,7 +74,7 @@ def context_means(
     sample: float = _THINNING,
     reach: float | None = None,
 ) -> Floats:
-    """Return what many contexts say, as :meth:`context_mean` does, much faster than one by one.
+    """Return what many contexts say, (n, D), as :meth:`context_mean` does, much faster than one by one.
 
     Parameters
     ----------
@@ -81,10 +82,6 @@ def context_means(
         As in :meth:`infer_posteriors`; the word may be unknown, or None for a bag of words.
     sample, reach
         As in :meth:`context_mean`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, D)
 
     Examples
     --------
@@ -155,10 +152,6 @@ def similarities_in_context(
     metric : str, optional
         As in :meth:`similarity_in_context`.
 
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-
     Examples
     --------
     >>> first, second = ("dog", "the dog and the cat", 1), ("cat", "dog")
@@ -180,9 +173,8 @@ def similarities_in_context(
 
 def _cosines(sides: Floats) -> Floats:
     """Return the cosine of each row with the next, two by two; 0 where one of them is 0."""
-    first, second = sides[0::2], sides[1::2]
-    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines: Floats = np.einsum("ij,ij->i", first, second) / np.maximum(lengths, 1e-30)
+    units = unit_rows(sides)
+    cosines: Floats = np.einsum("ij,ij->i", units[0::2], units[1::2])
     return cosines
 
 
