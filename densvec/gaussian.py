@@ -247,19 +247,7 @@ class Gaussian:
         return -0.5 * (squares + self.dimension * LOG_2_PI + self.log_determinant)
 
     def sample(self, n: int = 1, seed: int | np.random.Generator | None = None) -> Floats:
-        """Draw `n` points from each density.
-
-        Parameters
-        ----------
-        n : int, optional
-            How many points.
-        seed : int or numpy.random.Generator, optional
-            Seed, or the generator to draw from.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n, ..., D)
-            The points.
+        """Draw `n` points from each density, (n, ..., D); `seed` may be a generator to draw from.
 
         Examples
         --------

@@ -73,10 +73,7 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the features: ``mean_0`` and so on, ``log_variance`` or ``log_variance_0`` and so on.
 
-        Parameters
-        ----------
-        input_features : any, optional
-            Not used; texts have no feature names.
+        Texts have no feature names, so `input_features` is not used.
         """
         check_is_fitted(self)
         wv = self._densities()
@@ -92,9 +89,6 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def _check_features(self) -> None:
-        one_of("features", self.features, FEATURES)
 
     def _tokens(self, texts: Texts) -> list[list[str]]:
         """Return the tokens of each text."""
@@ -161,7 +155,7 @@ class DensityVectorizer(_TextFeatures):
         y : any, optional
             Not used.
         """
-        self._check_features()
+        one_of("features", self.features, FEATURES)
         self._tokens(X)
         given = self.densities
         if isinstance(given, (str, os.PathLike)):
@@ -264,7 +258,7 @@ class BayesianSkipGramTransformer(_TextFeatures):
         """
         from densvec.bsg import BayesianSkipGram
 
-        self._check_features()
+        one_of("features", self.features, FEATURES)
         seed = int(check_random_state(self.random_state).randint(1, 2**31 - 1))
         names = ("vector_size", "window", "min_count", "epochs", "alpha", "sample", "negative", "covariance")
         self.model_ = BayesianSkipGram(
