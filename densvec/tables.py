@@ -179,11 +179,6 @@ class Tables(Lifecycle):
         index : dict, optional
             The row of each word, if it is known already.
 
-        Raises
-        ------
-        ValueError
-            If a table does not have one row for each word, or words repeat.
-
         Examples
         --------
         >>> means = np.array([[2.0, 1.0], [1.0, 2.0]])
@@ -226,12 +221,7 @@ class Tables(Lifecycle):
         return self.has_index_for(key)
 
     def has_index_for(self, key: Any) -> bool:
-        """Return whether `key` is known.
-
-        Parameters
-        ----------
-        key : str or int
-            A word, or the number of a row.
+        """Return whether `key`, a word or the number of a row, is known.
 
         Examples
         --------
@@ -248,12 +238,7 @@ class Tables(Lifecycle):
         key : str or int
             A word, or the number of a row.
         default : int, optional
-            What to return for an unknown key.
-
-        Raises
-        ------
-        KeyError
-            If the key is unknown and there is no default.
+            What to return for an unknown key, instead of raising a KeyError.
 
         Examples
         --------

@@ -62,11 +62,6 @@ def load_word2vec_format(
         A file of the same kind with each word's variance, one number (spherical) or D (diagonal). Without
         it only the means are known: cosine answers work, questions about densities do not.
 
-    Raises
-    ------
-    ValueError
-        If the file is damaged; the message names the file and the line.
-
     Examples
     --------
     >>> import os, tempfile
@@ -171,14 +166,10 @@ def intersect_word2vec_format(
 
     Parameters
     ----------
-    fname : str or PathLike
-        The file.
+    fname, binary, encoding, unicode_errors
+        As in :meth:`load_word2vec_format`.
     lockf : float, optional
         Accepted for compatibility with gensim: later training changes these means like all others.
-    binary : bool, optional
-        Whether the file is binary.
-    encoding, unicode_errors : str, optional
-        How words are decoded.
 
     Examples
     --------
@@ -259,12 +250,9 @@ def from_gensim(
 
 
 def save_projector(wv: KeyedDensities, directory: PathLike) -> tuple[str, str]:
-    r"""Write two TSV files for the TensorFlow embedding projector, with frequency and generality.
+    r"""Write ``vectors.tsv`` and ``metadata.tsv`` for the TensorFlow embedding projector, and return their paths.
 
-    Returns
-    -------
-    tuple of str
-        The paths of ``vectors.tsv`` and ``metadata.tsv``.
+    The second has the words with their frequency and generality.
 
     Examples
     --------

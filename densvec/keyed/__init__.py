@@ -126,11 +126,7 @@ class KeyedDensities(Tables):
         filled_norms(self)
 
     def get_normed_vectors(self) -> Floats:
-        """Return a copy of all means, each scaled to unit length.
-
-        Returns
-        -------
-        numpy.ndarray, shape (V, D)
+        """Return a copy of all means, (V, D), each scaled to unit length.
 
         Examples
         --------

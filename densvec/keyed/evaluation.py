@@ -108,10 +108,8 @@ def evaluate_word_analogies(
     ----------
     analogies : str or PathLike
         A file with four words on each line, in sections that start with ``: name``.
-    restrict_vocab : int, optional
-        Only the first words count as known.
-    case_insensitive : bool, optional
-        Whether to compare words in upper case.
+    restrict_vocab, case_insensitive : optional
+        As in :meth:`evaluate_word_pairs`.
     dummy4unknown : bool, optional
         Whether analogies with unknown words count as wrong instead of being left out.
     similarity_function : str, optional

@@ -32,12 +32,7 @@ def allocate_vecattrs(
     attrs : sequence of str, optional
         Names; all existing attributes if not given.
     types : sequence of type, optional
-        Type of each.
-
-    Raises
-    ------
-    TypeError
-        If an attribute exists with a type that cannot hold the one asked for.
+        Type of each. An attribute that exists with a type that cannot hold it is a TypeError.
 
     Examples
     --------
@@ -65,16 +60,7 @@ def _check_attribute(wv: KeyedDensities, attr: str, asked: Any) -> np.dtype[Any]
 
 
 def set_vecattr(wv: KeyedDensities, key: Any, attr: str, val: Any) -> None:
-    """Set an attribute of a key.
-
-    Parameters
-    ----------
-    key : str or int
-        The key.
-    attr : str
-        Name of the attribute; the first value given to any key decides its type.
-    val : object
-        The value.
+    """Set an attribute of a key; the first value given to any key decides the attribute's type.
 
     Examples
     --------
@@ -90,12 +76,7 @@ def set_vecattr(wv: KeyedDensities, key: Any, attr: str, val: Any) -> None:
 
 
 def get_vecattr(wv: KeyedDensities, key: Any, attr: str) -> Any:
-    """Return an attribute of a key.
-
-    Raises
-    ------
-    KeyError
-        If the key or the attribute is unknown.
+    """Return an attribute of a key; an unknown key or attribute is a KeyError.
 
     Examples
     --------
@@ -233,12 +214,7 @@ def add_vectors(
 def unlearn(wv: KeyedDensities, word: Any) -> None:
     """Remove a word that was learnt, or added by hand.
 
-    Raises
-    ------
-    KeyError
-        If the word is unknown.
-    ValueError
-        If it was trained, since a model needs its words; :meth:`restrict` makes a new object without it.
+    One that was trained is a ValueError, since a model needs its words: :meth:`restrict` makes a new object without it.
 
     Examples
     --------
@@ -255,12 +231,7 @@ def unlearn(wv: KeyedDensities, word: Any) -> None:
 
 
 def sort_by_descending_frequency(wv: KeyedDensities) -> None:
-    """Give the most frequent keys the first rows, by the attribute ``"count"``.
-
-    Raises
-    ------
-    KeyError
-        If there are no counts.
+    """Give the most frequent keys the first rows, by the attribute ``"count"``, without which it is a KeyError.
 
     Examples
     --------

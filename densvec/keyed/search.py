@@ -192,11 +192,7 @@ def most_similar_batch(
     ----------
     queries : list of keys, vectors or Gaussians; array of shape (n, D); or a batch of Gaussians
         One query each.
-    topn : int or None, optional
-        How many keys to return for each; None for the scores of all.
-    restrict_vocab : int, optional
-        Search only the first rows.
-    metric, among : optional
+    topn, restrict_vocab, metric, among : optional
         As in :meth:`most_similar`.
 
     Returns

@@ -51,13 +51,8 @@ def similarity(wv: KeyedDensities, w1: Item, w2: Item, *, metric: str = "cosine"
 def distance(wv: KeyedDensities, w1: Item, w2: Item, *, metric: str = "cosine") -> float:
     """Return the distance of two keys: smaller is more similar, by every metric.
 
-    Parameters
-    ----------
-    w1, w2 : str, int, numpy.ndarray or Gaussian
-        Keys, vectors or densities.
-    metric : str, optional
-        ``"cosine"`` (1 − cosine), ``"kl"`` (KL[w1‖w2]), ``"reverse_kl"``, ``"jeffreys"``,
-        ``"expected_likelihood"`` (minus its logarithm) or ``"wasserstein"``.
+    The arguments are those of :meth:`similarity`. By cosine the distance is 1 − cosine, by any other metric minus the
+    similarity.
 
     Examples
     --------
@@ -103,12 +98,7 @@ def distances(
 
 
 def n_similarity(wv: KeyedDensities, ws1: Sequence[Key], ws2: Sequence[Key]) -> float:
-    """Return the cosine between the mean vectors of two sets of keys.
-
-    Raises
-    ------
-    ZeroDivisionError
-        If one of them is empty.
+    """Return the cosine between the mean vectors of two sets of keys; ZeroDivisionError if one of them is empty.
 
     Examples
     --------
@@ -124,7 +114,7 @@ def n_similarity(wv: KeyedDensities, ws1: Sequence[Key], ws2: Sequence[Key]) -> 
 def rank_by_centrality(
     wv: KeyedDensities, words: Iterable[K], use_norm: bool = True
 ) -> list[tuple[float, K]]:
-    """Rank keys by their similarity to the centroid of all of them.
+    """Rank keys by their similarity to the centroid of all of them, the most central first.
 
     Parameters
     ----------
@@ -132,11 +122,6 @@ def rank_by_centrality(
         Unknown ones are left out.
     use_norm : bool, optional
         Whether to scale the vectors to unit length first.
-
-    Returns
-    -------
-    list of (float, key)
-        Most central first.
 
     Examples
     --------
@@ -175,14 +160,9 @@ def wmdistance(
     Parameters
     ----------
     document1, document2 : iterable of str
-        Tokens; unknown ones are left out.
+        Tokens; unknown ones are left out. If a document has no known token, the distance is infinite.
     norm : bool, optional
         Whether to scale the vectors to unit length first.
-
-    Returns
-    -------
-    float
-        Infinite if a document has no known token.
 
     Examples
     --------
@@ -265,7 +245,7 @@ def get_mean_vector(
     Parameters
     ----------
     keys : list of str, int or numpy.ndarray
-        Keys or vectors.
+        Keys or vectors, at least one.
     weights : sequence of float, optional
         Weight of each; 1 if not given. The sum is divided by the sum of their absolute values.
     pre_normalize : bool, optional
@@ -273,14 +253,7 @@ def get_mean_vector(
     post_normalize : bool, optional
         Whether the mean is.
     ignore_missing : bool, optional
-        Whether unknown keys are skipped.
-
-    Raises
-    ------
-    KeyError
-        For an unknown key, unless `ignore_missing`.
-    ValueError
-        If there are no keys, or not as many weights as keys.
+        Whether unknown keys are skipped, instead of raising a KeyError.
 
     Examples
     --------

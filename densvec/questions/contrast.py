@@ -94,18 +94,14 @@ def compare(
         A known word.
     corpus_a, corpus_b : path, list of paths, iterable of token lists, or list of (tokens, position)
         The two corpora, or the word's occurrences in each, in whatever form it stands there.
-    max_occurrences : int, optional
-        The most occurrences to sample from each corpus. Occurrences that are given are all used.
+    max_occurrences, seed, show_progress : optional
+        As in :meth:`senses`; the seed is that of the permutations, too.
     forms : sequence of str, optional
         Other forms of the word, such as its plural, whose occurrences count as its own.
     permutations : int, optional
         How often to deal the occurrences out at random to the two corpora, for the p-value.
     topn : int, optional
         How many words to list that are near the word in one corpus but not in the other.
-    seed : int, optional
-        Seeds the samples and the permutations.
-    show_progress : bool or None, optional
-        Whether to show a progress bar; None for only in a terminal.
 
     Returns
     -------

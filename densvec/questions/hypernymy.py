@@ -248,7 +248,7 @@ def hyponyms(
 
 
 def taxonomy(wv: KeyedDensities, words: Iterable[Any]) -> Taxonomy:
-    """Arrange words in a tree, each under the one that it is most likely a kind of.
+    """Arrange words in a tree, which prints as indented text, each under the one that it is most likely a kind of.
 
     Pairs are taken by falling :meth:`hypernymy`, unless they would close a circle. A word that is a kind of none of
     the others by more than chance stands at the top.
@@ -257,11 +257,6 @@ def taxonomy(wv: KeyedDensities, words: Iterable[Any]) -> Taxonomy:
     ----------
     words : iterable of str
         At least one, each of them known.
-
-    Returns
-    -------
-    Taxonomy
-        Prints as indented text.
 
     Examples
     --------

@@ -99,11 +99,6 @@ def infer(
     positions : numpy.ndarray of int
         With `return_positions`: where the token of each row stands in the sentence.
 
-    Raises
-    ------
-    KeyError
-        If a word to infer is unknown.
-
     Examples
     --------
     >>> wv.infer("cat animal", word="dog")
@@ -140,17 +135,12 @@ def infer(
 
 
 def infer_posteriors(wv: KeyedDensities, pairs: Iterable[Sequence[Any]]) -> Gaussian:
-    """Infer the posterior densities of many words in their contexts at once.
+    """Infer the posterior densities of many words in their contexts at once, as a batch in the order of the pairs.
 
     Parameters
     ----------
     pairs : iterable of (word, context) or (word, context, position)
         Each as in :meth:`infer`.
-
-    Returns
-    -------
-    Gaussian
-        A batch, in the order of the pairs.
 
     Examples
     --------

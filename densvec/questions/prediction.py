@@ -53,11 +53,6 @@ def predict_output_word(
     list of (str, float), or None
         Words and probabilities; None, and a warning in the log, if no context word is known.
 
-    Raises
-    ------
-    RuntimeError
-        If there are no words, or neither an encoder nor context vectors.
-
     Examples
     --------
     >>> [word for word, _ in wv.predict_output_word(["dog", "cat"], topn=1)]

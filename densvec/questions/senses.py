@@ -205,14 +205,8 @@ def senses(
     -------
     Senses, or dict of str to Senses for several words
         A sequence of :class:`Sense`, the most frequent first; at least one. Its `note` says so if there are too
-        few occurrences to tell senses apart. Of several words, one that does not occur has no sense.
-
-    Raises
-    ------
-    KeyError
-        If a word is unknown.
-    ValueError
-        If the only word does not occur in the corpus, or if `number` is less than 1.
+        few occurrences to tell senses apart. Of several words, one that does not occur has no sense; if the only word
+        does not occur, that is a ValueError.
 
     Examples
     --------

@@ -26,15 +26,10 @@ def text_density(wv: KeyedDensities, text: Any, *, weights: str | Sequence[float
     ----------
     text : str, sequence of str, or sequence of these
         Tokens, or a string of them separated by white space. Several texts (a list of lists, or of strings
-        with spaces) give a batch of densities. Unknown words are left out.
+        with spaces) give a batch of densities. Unknown words are left out; a text needs one that is known.
     weights : {"sif", "none"} or sequence of float, optional
         How much each word counts. ``"sif"``: smooth inverse frequency, a/(a + p) with a = .0001 for a share of p
         (Arora et al., 2017). ``"none"``: all the same. Or one number for each row of the vocabulary.
-
-    Raises
-    ------
-    ValueError
-        If a text has no known word.
 
     Examples
     --------
@@ -107,10 +102,6 @@ def text_similarities(
         Each a string or a list of tokens.
     metric, weights
         As in :meth:`text_similarity`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
 
     Examples
     --------
