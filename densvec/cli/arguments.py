@@ -32,8 +32,8 @@ def option(
     name: str, text: str, default: Any = None, *, short: tuple[str, ...] = (), **settings: Any
 ) -> Argument:
     """Return an option with a value; its help says the default, whose type is that of the values."""
-    kinds: dict[type, tuple[Any, str]] = {int: (positive, "N"), float: (float, "NUMBER")}
-    kind, shown = kinds.get(type(default), (str, "TEXT"))
+    kind = settings.get("type") or {int: positive, float: float}.get(type(default), str)
+    shown = {int: "N", positive: "N", float: "NUMBER"}.get(kind, "TEXT")
     settings = {"type": kind, "metavar": None if "choices" in settings else shown, **settings}
     if default not in (None, []) and "default: " not in text:
         text += f" (default: {default})"
@@ -62,7 +62,7 @@ def questions(metavar: str, text: str) -> Argument:
 def topn(what: str = "words to print", default: int | None = 10) -> Argument:
     """Return the option that says how many."""
     what += " (default: all)" * (default is None)
-    return option("--topn", what, default, short=("-n",), type=positive, metavar="N")
+    return option("--topn", what, default, short=("-n",), type=positive)
 
 
 TOPN = topn()

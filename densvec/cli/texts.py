@@ -95,9 +95,7 @@ examples:
         Argument("corpus", metavar="CORPUS", help=_CORPUS),
         questions("WORD", "words; - reads them, one per line"),
         option("--max-occurrences", "occurrences to sample", 1000),
-        option(
-            "--number", "how many senses to find (default: as many as there seem)", type=positive, metavar="N"
-        ),
+        option("--number", "how many senses to find (default: as many as there seem)", type=positive),
         option("--max-senses", "the most senses to find", 3),
         topn("words per sense", 8),
         option("--examples", "lines per sense", 3),
@@ -338,7 +336,7 @@ What is in the directory is looked for by name, as in word-sim/EN-MEN-TR-3k.txt 
             metavar="FILE",
         ),
         option("--task", "only this task; may be repeated", action="append", metavar="NAME"),
-        option("--resamples", "resamples of the bootstrap, 0 for none", type=int, metavar="N"),
+        option("--resamples", "resamples of the bootstrap, 0 for none", type=int),
         option("--seed", "seed of the bootstrap", 0, type=int),
         flag("--markdown", "print tables in Markdown"),
         TABLE,

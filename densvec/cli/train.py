@@ -321,13 +321,11 @@ def _model_option(name: str, text: str, **settings: Any) -> Argument:
     return option(name, text, dest=dest, group="options of the model", **settings)
 
 
-_WHOLE: dict[str, Any] = {"type": int, "metavar": "N"}
-
 PARAMETERS = [
-    _model_option("--vector-size", "dimensions of the densities (default: 100)", **_WHOLE),
-    _model_option("--window", "context words on either side of a word (default: 5)", **_WHOLE),
-    _model_option("--min-count", "ignore words that occur fewer times (default: 5)", **_WHOLE),
-    _model_option("--epochs", "passes over the corpus (default: 5)", **_WHOLE),
+    _model_option("--vector-size", "dimensions of the densities (default: 100)", type=int),
+    _model_option("--window", "context words on either side of a word (default: 5)", type=int),
+    _model_option("--min-count", "ignore words that occur fewer times (default: 5)", type=int),
+    _model_option("--epochs", "passes over the corpus (default: 5)", type=int),
     _model_option(
         "--sample",
         "threshold above which frequent words are thinned (default: auto)",
@@ -335,16 +333,16 @@ PARAMETERS = [
         metavar="NUMBER",
     ),
     _model_option(
-        "--negative", "negatives drawn for each word (default: 20; skipgram 5, word2gauss 30)", **_WHOLE
+        "--negative", "negatives drawn for each word (default: 20; skipgram 5, word2gauss 30)", type=int
     ),
-    _model_option("--alpha", "learning rate at the start (default: 0.025)", type=float, metavar="NUMBER"),
+    _model_option("--alpha", "learning rate at the start (default: 0.025)", type=float),
     _model_option(
         "--covariance",
         "one variance for each density, or one for each dimension (default: spherical)",
         choices=("spherical", "diagonal"),
     ),
-    _model_option("--seed", "seed of everything random (default: 1)", **_WHOLE),
-    _model_option("--workers", "threads (default: one for each core)", **_WHOLE),
+    _model_option("--seed", "seed of everything random (default: 1)", type=int),
+    _model_option("--workers", "threads (default: one for each core)", type=int),
     _model_option(
         "--backend",
         "what trains: the native kernel, or torch (default: auto)",
@@ -378,7 +376,7 @@ examples:
         option(
             "--exchange-words",
             "under torchrun: words that each process trains between two exchanges",
-            **_WHOLE,
+            type=int,
         ),
         QUIET,
         *READING,

@@ -102,9 +102,7 @@ examples:
         questions("WORD", "words; - reads them, one per line"),
         flag("--hyponyms", "look for what is a kind of the word instead"),
         flag("--inflections", "keep other forms of the word itself"),
-        option(
-            "--restrict", "rank only the N most frequent words (default: all)", type=positive, metavar="N"
-        ),
+        option("--restrict", "rank only the N most frequent words (default: all)", type=positive),
         RARE,
         TOPN,
         TABLE,
