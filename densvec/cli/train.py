@@ -88,7 +88,8 @@ def _run(args: argparse.Namespace) -> Result:
     header = ranks.of_main(lambda: _target(args.output))
     args.resume = args.resume or (ranks.restarted and header is not None)
     if header is not None and not (args.resume or args.overwrite):
-        what = "holds unfinished training" if _unfinished(header) else "is there already"
+        run = header.get("run")
+        what = "holds unfinished training" if run and run["epoch"] < run["epochs"] else "is there already"
         raise UsageError(f"{args.output} {what}: --resume goes on with it, --overwrite starts again")
     with _termination(once=ranks.several):
         if args.resume and header is not None:
@@ -244,11 +245,6 @@ def _target(path: str) -> dict[str, Any] | None:
         return header
     except DensvecFileError as error:
         raise ValueError(f"{error}; choose another name for the model, or remove that file") from error
-
-
-def _unfinished(header: dict[str, Any]) -> bool:
-    run = header.get("run")
-    return run is not None and bool(run["epoch"] < run["epochs"])
 
 
 class Ranks:
