@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from densvec.distances.table import row_blocks
 from densvec.distances.vectors import unit_rows
 from densvec.questions.lookup import known_log_variances, rows_of, text_reading_of
+from densvec.questions.senses import most_typical
 from densvec.statistics.robust import unusual
 from densvec.text.concordance import Occurrence, sample_occurrences
 from densvec.types import Corpus, Floats
@@ -218,10 +219,7 @@ def _typical(wv: KeyedDensities, word: str, found: list[Occurrence], count: int)
     if not found or wv.encoder is None:
         return found[:count]
     means = wv.infer_posteriors([(word, each.tokens, each.position) for each in found]).mean
-    lines: dict[str, Occurrence] = {}
-    for i in np.argsort(((means - means.mean(axis=0)) ** 2).sum(axis=1), kind="stable"):
-        lines.setdefault(found[i].line(), found[i])
-    return list(lines.values())[:count]
+    return most_typical(means, found, count)
 
 
 def align(a: KeyedDensities, b: KeyedDensities, words: Sequence[str]) -> tuple[Floats, float]:

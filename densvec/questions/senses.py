@@ -277,21 +277,24 @@ def _senses_of(
         wv, word, np.array([said[labels == i].mean(axis=0) for i in range(len(centres))]), topn
     )
     found = []
-    for i, centre in enumerate(centres):
+    for i in range(len(centres)):
         members = np.flatnonzero(labels == i)
-        typical = members[np.argsort(((points[members] - centre) ** 2).sum(axis=1), kind="stable")]
-        lines: dict[str, Occurrence] = {}
-        for j in typical:
-            lines.setdefault(items[j].line(), items[j])
-            if len(lines) >= examples:
-                break
+        typical = most_typical(points[members], [items[j] for j in members], examples)
         share, density = len(members) / len(items), density_of_all(posteriors[members])
-        found.append(Sense(word, i, share, density, nearest[i], list(lines.values())))
+        found.append(Sense(word, i, share, density, nearest[i], typical))
 
     def locate(occurrence: Occurrence) -> int:
         return int(((centres - describe(wv, word, [occurrence])) ** 2).sum(axis=1).argmin())
 
     return Senses(word, found, items, labels, posteriors, locate)
+
+
+def most_typical(points: Floats, items: Sequence[Occurrence], count: int) -> list[Occurrence]:
+    """Return the occurrences whose points are nearest to the mean of all, without repetitions."""
+    lines: dict[str, Occurrence] = {}
+    for i in np.argsort(((points - points.mean(axis=0)) ** 2).sum(axis=1), kind="stable"):
+        lines.setdefault(items[i].line(), items[i])
+    return list(lines.values())[:count]
 
 
 def describe(wv: KeyedDensities, word: str, items: Sequence[Occurrence]) -> Floats:
