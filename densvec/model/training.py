@@ -25,7 +25,7 @@ from densvec.training.backend import UnstableTrainingError
 from densvec.training.layout import STATE, writable
 from densvec.training.loop import LOSS_BOUND, Loop, thread_limits
 from densvec.training.progress import Progress
-from densvec.training.recovery import copies_of
+from densvec.training.recovery import LastGood
 from densvec.training.run import EpochLoss, Position, Run, Tally
 from densvec.training.tables import lay_apart
 from densvec.types import CorpusFile, Sentences
@@ -236,13 +236,14 @@ class Training(ModelState):
             loop: Loop = RankLoop(self, ranks or Group.alone(), run, backend, open_feed, loss_bound=bound)
         else:
             loop = Loop(run, backend, open_feed, workers=self._threads, loss_bound=bound)
-        before = run.position
-        copies = copies_of({**self._arrays(), **{STATE + name: a for name, a in backend.state().items()}})
+        state = {STATE + name: array for name, array in backend.state().items()}
+        last_good = LastGood({**self._arrays(), **state}, run)
         progress = Progress(run, self.show_progress, report_delay, silent=not self._is_main())
         watchers = [callback for callback in callbacks if hasattr(callback, "on_batch_end")]
 
         def on_chunk(tally: Tally, seconds: float) -> None:
             progress.chunk(tally, seconds)
+            last_good.note(tally)
             self._call(watchers, "on_batch_end")
 
         self.add_lifecycle_event("train", msg=f"training with {self.workers} workers", epochs=run.epochs)
@@ -261,20 +262,18 @@ class Training(ModelState):
                         loss = run.complete_epoch()
                         now = time.perf_counter()  # what callbacks save says how long it has taken so far
                         self.total_train_time, started = self.total_train_time + now - started, now
+                        last_good.take(self._arrays(), loss)
                     progress.epoch(loss, tally)
                     self._warn_of_nothing(loss)
                     self._call(callbacks, "on_epoch_end")
                 self._call(callbacks, "on_train_end")
         except UnstableTrainingError as error:
             diverged = True
-            state = "before train() was called" if copies else "of a diverging run: load an earlier file"
-            raise UnstableTrainingError(f"{error} The model's numbers are those {state}.") from error
+            raise UnstableTrainingError(f"{error} {last_good}") from error
         finally:
             with self._standstill():
-                if diverged and copies is not None:
-                    for name, array in self._arrays().items():
-                        array[...] = copies[name]
-                    run.position = before
+                if diverged:
+                    last_good.restore(self._arrays())
                 self._loop = None
                 lock(self.wv, False)
                 self.total_train_time += time.perf_counter() - started

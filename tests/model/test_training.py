@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram
+from densvec.callbacks import Callback
 from densvec.datasets import toy_language
 from densvec.training.backend import UnstableTrainingError
 from tests.model.cases import SENTENCES, StopAfter, arrays_of, assert_same_bits, make
@@ -110,6 +111,7 @@ def test_ctrl_c_in_a_terminal_stops_several_workers_cleanly(tmp_path):
     script = """
 import os, signal, threading, time
 from densvec.bsg import BayesianSkipGram
+from densvec.callbacks import Callback
 from densvec.datasets import toy_language
 model = BayesianSkipGram(vector_size=16, epochs=10_000, workers=3, batch_words=500)
 model.build_vocab(list(toy_language(500)))
@@ -172,6 +174,24 @@ def test_a_diverging_run_stops_and_leaves_finite_densities():
         assert np.isfinite(array).all(), name
 
 
+def test_a_diverging_run_goes_back_to_its_last_good_epoch():
+    class Spoil(Callback):
+        def on_epoch_begin(self, model):
+            if model.epochs_trained == 2:
+                good.update({name: array.copy() for name, array in arrays_of(model).items()})
+                model.wv.vectors[:] *= 1e6
+
+    good = {}
+    model = make(epochs=5)
+    model.build_vocab(SENTENCES)
+    with pytest.raises(UnstableTrainingError, match="those after 2 epochs"):
+        model.train(callbacks=[Spoil()])
+    assert model.epochs_trained == len(model.loss_history) == 2
+    for name, array in arrays_of(model).items():
+        assert np.array_equal(array, good[name]), name
+    assert model.train().epochs_trained == 5
+
+
 # Reproducibility
 
 
@@ -179,6 +199,7 @@ def test_the_same_seed_gives_the_same_bits_in_any_process(tmp_path):
     script = """
 import sys, zlib
 from densvec.bsg import BayesianSkipGram
+from densvec.callbacks import Callback
 from densvec.datasets import toy_language
 model = BayesianSkipGram(toy_language(200), vector_size=8, workers=1, seed=int(sys.argv[1]), min_count=2)
 print(zlib.crc32(model.wv.vectors.tobytes()), zlib.crc32(model.wv.encoder.mean_head.tobytes()))
