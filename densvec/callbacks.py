@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import time
@@ -11,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from densvec.files.packing import dump_json
-from densvec.files.streams import check_target, is_remote, local_path
+from densvec.files.streams import check_target
 
 __all__ = ["Callback", "CallbackAny2Vec", "Checkpoint", "call"]
 
@@ -105,14 +104,6 @@ class Checkpoint(Callback):
 
     def on_train_begin(self, model: Any) -> None:
         """Start counting epochs and minutes; if saving cannot work, say so now rather than after the first epoch."""
-        if not is_remote(self.path):
-            folder = os.path.dirname(os.path.realpath(local_path(self.path)))
-            if not os.path.isdir(folder):
-                raise FileNotFoundError(
-                    errno.ENOENT, "the directory for the checkpoints does not exist", folder
-                )
-            if not os.access(folder, os.W_OK):
-                raise PermissionError(errno.EACCES, "Checkpoints cannot be written to", folder)
         check_target(self.path)
         header = getattr(model, "_header", None)
         if header is not None:  # what JSON cannot hold, such as a comment that is an object

@@ -66,7 +66,7 @@ def test_a_model_that_cannot_be_saved_is_an_error():
 
 def test_a_directory_that_is_not_there_is_an_error_before_training(tmp_path):
     model = Model()
-    with pytest.raises(FileNotFoundError, match="does not exist"):
+    with pytest.raises(FileNotFoundError, match="no such directory"):
         train(Checkpoint(tmp_path / "missing" / "m"), model, 1)
     assert model.moment == 0
 

@@ -25,16 +25,11 @@ class Gate:
         self._pauses = 0
         self._stopped = False
 
-    @property
-    def stopped(self) -> bool:
-        """Whether the gate is closed for good."""
-        return self._stopped
-
     def enter(self, take: Callable[[], T | None]) -> T | None:
         """Wait for the turn of this worker, and go inside with what `take` returns; None: it is over, stay outside."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or not self._taking)
-            if self.stopped:
+            if self._stopped:
                 return None
             self._taking = True
         try:
@@ -45,7 +40,7 @@ class Gate:
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or not self._pauses)
             self._pass_on()
-            if taken is not None and not self.stopped:
+            if taken is not None and not self._stopped:
                 self._inside += 1
                 return taken
         return None
@@ -62,26 +57,18 @@ class Gate:
             self._inside -= 1
             self._changed.notify_all()
 
-    def hold(self) -> None:
-        """Let nobody inside until `release` is called, and wait until nobody is."""
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Wait until nobody is inside, and keep all workers outside for as long as the context lasts."""
         with self._changed:
             self._pauses += 1
             self._changed.wait_for(lambda: not self._inside)
-
-    def release(self) -> None:
-        """Undo one `hold`."""
-        with self._changed:
-            self._pauses -= 1
-            self._changed.notify_all()
-
-    @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Keep all workers outside for as long as the context lasts."""
-        self.hold()
         try:
             yield
         finally:
-            self.release()
+            with self._changed:
+                self._pauses -= 1
+                self._changed.notify_all()
 
     def stop(self, wait: bool = True) -> None:
         """Close the gate for good, and wait until nobody is inside."""

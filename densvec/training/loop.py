@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from densvec._corpus import Chunk
 from densvec.text.feed import Ahead, Feed
@@ -98,7 +98,7 @@ class Loop:
     def _train(self, feed: Feed, on_chunk: Callable[[], None]) -> None:
         """Let the workers train until the feed ends; raise the first error of any of them."""
         source = (
-            _Unprepared(feed)
+            _Source(feed)
             if self.backend.concurrent
             else _Prepared(feed, self.backend.prepare, self._batch_words)
         )
@@ -208,36 +208,28 @@ class Loop:
         self.run.count(chunks, result, at_rest)
 
 
-class _Source(Protocol):
-    """What the workers take chunks from."""
+class _Source:
+    """What the workers take chunks from, one after another."""
 
-    def take(self) -> Any:
-        """Wait for what the next chunk is made of; None at the end. One worker at a time calls it."""
+    def __init__(self, feed: Feed) -> None:
+        self.take = feed.take
+        self._feed = feed
 
     def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
         """Return the chunk, or those that are trained together, and what the backend steps on."""
-
-    def close(self) -> None:
-        """Stop reading."""
-
-
-class _Unprepared:
-    """Chunks that need no preparation."""
-
-    def __init__(self, feed: Feed) -> None:
-        self.take, self.close = feed.take, feed.close
-        self._feed = feed
-
-    def finish(self, taken: Any) -> tuple[Sequence[Chunk], Any]:
         chunk = self._feed.chunk(taken)
         return (chunk,), chunk
 
+    def close(self) -> None:
+        """Stop reading."""
+        self._feed.close()
 
-class _Prepared:
+
+class _Prepared(_Source):
     """Chunks that another thread prepares ahead, several together if they have few words."""
 
     def __init__(self, feed: Feed, prepare: Callable[..., Any], words: int) -> None:
-        self._feed = feed
+        super().__init__(feed)
         self._ahead = Ahead(
             lambda: ((chunks, prepare(*chunks)) for chunks in _gathered(feed, words)),
             depth=AHEAD,
@@ -250,7 +242,7 @@ class _Prepared:
         return chunks, prepared
 
     def close(self) -> None:
-        self._feed.close()  # first: the thread may wait for it
+        super().close()  # first: the thread may wait for it
         self._ahead.close()
 
 
