@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 MAX_SENTENCE_LENGTH: int
+LONGEST_WORD: int
 MAX_BLOCK_WORDS: int
 
 class TextBlock:

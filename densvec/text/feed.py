@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from densvec._corpus import Block, Chunk, Sampler
@@ -77,8 +76,6 @@ class Feed(Chunks):
         Longer lines and token lists are cut into sentences of this many words.
     start : int
         Number of chunks to leave out at the start, to resume an epoch.
-    errors : str
-        What to do with bytes of the file that are not UTF-8.
     prefetch : int
         Blocks that a thread reads ahead.
     reader : TextReader, optional
@@ -104,7 +101,6 @@ class Feed(Chunks):
         chunk_words: int = CHUNK_WORDS,
         max_sentence_length: int = MAX_SENTENCE_LENGTH,
         start: int = 0,
-        errors: str = "replace",
         prefetch: int = 8,
         reader: TextReader | None = None,
     ) -> None:
@@ -112,7 +108,7 @@ class Feed(Chunks):
         if chunk_words < 1:
             raise ValueError(f"chunk_words must be at least 1, not {chunk_words}")
         if reader is None and corpus_file is not None:
-            reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
+            reader = file_reader(corpus_file, max_sentence_length)
         elif reader is None:
             reader = text_reader(sentences, max_sentence_length)
         self.sampler = sampler
@@ -154,12 +150,7 @@ class Feed(Chunks):
     def __enter__(self) -> Feed:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __del__(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from densvec.files.streams import is_plain, is_remote, local_path
-from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text._text import TextReader
 from densvec.text.source import corpus_paths, has_mark, open_text
 from densvec.types import CorpusFile
 
@@ -34,9 +34,7 @@ class Piece:
     start: int = 0
     stop: int | None = None  # None: the whole file
 
-    def reader(
-        self, *, errors: str = "replace", max_sentence_length: int = MAX_SENTENCE_LENGTH
-    ) -> TextReader:
+    def reader(self) -> TextReader:
         """Return a reader of the piece."""
         start, stop = 0, None
         if self.stop is not None:
@@ -46,9 +44,7 @@ class Piece:
         def open_piece() -> Any:
             return open_text(self.path) if stop is None else ByteRange(local_path(self.path), start, stop)
 
-        return TextReader(
-            [(self.path, open_piece)], errors=errors, max_sentence_length=max_sentence_length, offset=start
-        )
+        return TextReader([(self.path, open_piece)], offset=start)
 
 
 class ByteRange:

@@ -317,12 +317,10 @@ def text_reader(corpus: object, max_sentence_length: int = MAX_SENTENCE_LENGTH) 
     return None
 
 
-def file_reader(
-    path: CorpusFile, *, errors: str = "replace", max_sentence_length: int = MAX_SENTENCE_LENGTH
-) -> TextReader:
+def file_reader(path: CorpusFile, max_sentence_length: int = MAX_SENTENCE_LENGTH) -> TextReader:
     """Return a reader of a `corpus_file`, or of all its files one after the other: one sentence per line."""
     openers = [source_opener(each) for each in corpus_paths(path)]
-    return TextReader(openers, errors=errors, max_sentence_length=max_sentence_length)
+    return TextReader(openers, max_sentence_length=max_sentence_length)
 
 
 def as_files(sentences: Any, corpus_file: CorpusFile | None) -> tuple[Any, CorpusFile | None]:

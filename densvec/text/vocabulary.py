@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from densvec.checks import counted
 from densvec.files.streams import is_plain
-from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
+from densvec.text._text import TextReader
 from densvec.text._words import WordCounter
 from densvec.text.pieces import Piece, neighbours, pieces_of
 from densvec.text.source import (
@@ -25,7 +25,7 @@ from densvec.text.source import (
     log_replaced,
     text_reader,
 )
-from densvec.text.thinning import keep_probabilities, keeps
+from densvec.text.thinning import RULE_DEFAULT, RULE_DISCARD, RULE_KEEP, keep_probabilities, keeps  # noqa: F401
 from densvec.types import CorpusFile, TrimRule
 
 logger = logging.getLogger(__name__)
@@ -168,8 +168,6 @@ def count_words(
     max_vocab_size: int | None = None,
     trim_rule: TrimRule | None = None,
     workers: int = 1,
-    errors: str = "replace",
-    max_sentence_length: int = MAX_SENTENCE_LENGTH,
 ) -> RawVocabulary:
     """Count the words of a corpus.
 
@@ -189,10 +187,6 @@ def count_words(
         Asked, in place of their count, about words that `max_vocab_size` would drop.
     workers : int
         Threads that count a plain file. The result does not depend on it.
-    errors : str
-        What to do with bytes of the file that are not UTF-8.
-    max_sentence_length : int
-        Longer lines of the file are cut into sentences of this many words.
 
     Examples
     --------
@@ -210,28 +204,17 @@ def count_words(
     sentences, corpus_file = as_files(sentences, corpus_file)
     paths = [] if corpus_file is None else corpus_paths(corpus_file)
     if paths and workers > 1 and not max_vocab_size and all(map(is_plain, paths)):
-        counter = count_pieces(
-            pieces_of(paths),
-            workers,
-            errors=errors,
-            max_sentence_length=max_sentence_length,
-            progress=progress,
-        )
-    elif corpus_file is not None:
-        reader = file_reader(corpus_file, errors=errors, max_sentence_length=max_sentence_length)
-        counter = _count_text(reader, corpus_file, max_vocab_size, trim_rule, progress)
-    elif (text := text_reader(sentences)) is not None:
-        counter = _count_text(text, sentences, max_vocab_size, trim_rule, progress)
+        counter = count_pieces(pieces_of(paths), workers, progress=progress)
     else:
-        assert sentences is not None
         counter = WordCounter()
-        counter.count_sentences(
-            sentences,
-            max_vocab_size=max_vocab_size,
-            trim_rule=trim_rule,
-            progress=progress,
-            progress_per=progress.per,
-        )
+        reader = text_reader(sentences) if corpus_file is None else file_reader(corpus_file)
+        bounds: dict[str, Any] = {"max_vocab_size": max_vocab_size, "trim_rule": trim_rule}
+        if reader is not None:
+            replaced = _count_text(counter, reader, progress=progress, **bounds)
+            log_replaced(replaced, sentences if corpus_file is None else corpus_file)
+        else:
+            assert sentences is not None
+            counter.count_sentences(sentences, progress=progress, progress_per=progress.per, **bounds)
     raw = RawVocabulary(counter, counter.words, counter.examples, counter.min_reduce)
     logger.info(
         "collected %i word types from a corpus of %i raw words and %i sentences",
@@ -242,20 +225,13 @@ def count_words(
     return raw
 
 
-def _count_text(
-    reader: TextReader,
-    corpus: object,
-    max_vocab_size: int | None,
-    trim_rule: TrimRule | None,
-    progress: _Progress,
-) -> WordCounter:
-    counter = WordCounter()
+def _count_text(counter: WordCounter, reader: TextReader, **options: Any) -> int:
+    """Count all that a reader reads; return how many byte sequences were not UTF-8."""
     try:
-        counter.count(reader, max_vocab_size=max_vocab_size, trim_rule=trim_rule, progress=progress)
+        counter.count(reader, **options)
     finally:
         reader.close()
-    log_replaced(reader.replaced, corpus)
-    return counter
+    return reader.replaced
 
 
 def count_pieces(
@@ -264,8 +240,6 @@ def count_pieces(
     *,
     max_vocab_size: int | None = None,
     trim_rule: TrimRule | None = None,
-    errors: str = "replace",
-    max_sentence_length: int = MAX_SENTENCE_LENGTH,
     progress: Callable[..., object] = lambda *counters: None,
 ) -> WordCounter:
     """Count some pieces of a corpus with up to `workers` threads, or with one if the vocabulary is bounded.
@@ -276,22 +250,14 @@ def count_pieces(
     threads = 1 if max_vocab_size else min(workers, sum(piece.size for piece in pieces) // LEAST_BYTES)
     shares = neighbours(pieces, max(1, threads))
     counters = [WordCounter() for _ in shares]
+    options: dict[str, Any] = {
+        "max_vocab_size": max_vocab_size,
+        "trim_rule": trim_rule,
+        "progress": lambda _: progress(*counters),
+    }
 
     def count(counter: WordCounter, share: Sequence[Piece]) -> int:
-        replaced = 0
-        for piece in share:
-            reader = piece.reader(errors=errors, max_sentence_length=max_sentence_length)
-            try:
-                counter.count(
-                    reader,
-                    max_vocab_size=max_vocab_size,
-                    trim_rule=trim_rule,
-                    progress=lambda _: progress(*counters),
-                )
-            finally:
-                reader.close()
-            replaced += reader.replaced
-        return replaced
+        return sum(_count_text(counter, piece.reader(), **options) for piece in share)
 
     with ThreadPoolExecutor(len(shares), thread_name_prefix="densvec-count") as pool:
         try:

@@ -154,9 +154,9 @@ def test_compressed_files_count_the_same(tmp_path, zipfian, suffix, opener):
 def test_bytes_that_are_not_utf_8_follow_the_choice(tmp_path, errors, words):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"caf\xe9 ok\n")
-    assert count_words(corpus_file=path, errors=errors).counts == words
+    assert count_words(LineSentence(path, errors=errors)).counts == words
     with pytest.raises(UnicodeDecodeError):
-        count_words(corpus_file=path, errors="strict")
+        count_words(LineSentence(path, errors="strict"))
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ class TestErrors:
     def test_of_a_file_reach_every_caller(self, tmp_path):
         path = tmp_path / "latin.txt"
         path.write_bytes(b"a b\n" * 10 + b"\xff\n")
-        feed = Feed(corpus_file=path, index=INDEX, sampler=sampler(), errors="strict")
+        feed = Feed(LineSentence(path, errors="strict"), index=INDEX, sampler=sampler())
         for _ in range(2):
             with pytest.raises(UnicodeDecodeError):
                 next(feed)
