@@ -154,7 +154,8 @@ def shortened(wv: KeyedDensities, columns: int) -> KeyedDensities:
     twice = kinds.counts >= 2
     kept = twice | ~np.isin(kinds.specific, kinds.specific[twice])
     wv.kinds = Kinds.of(kinds.specific[kept], kinds.general[kept], kinds.counts[kept])
-    wv.beside = wv.beside.with_columns(columns)
+    axes, codes = wv.beside.axes[:, :columns], np.ascontiguousarray(wv.beside.codes[:, :columns])
+    wv.beside = dataclasses.replace(wv.beside, axes=axes, codes=codes)
     return wv
 
 
