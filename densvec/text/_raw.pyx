@@ -92,7 +92,8 @@ cdef class Tokenised:
     --------
     >>> import io
     >>> file = Tokenised(io.BytesIO("Don’t stop. It's well-known, the café of 1999!".encode()))
-    >>> print(file.read(1000).decode())
+    >>> part = bytearray(100)
+    >>> print(part[: file.readinto(part)].decode())
     don't stop
     it's well-known the café of
     """
@@ -128,18 +129,6 @@ cdef class Tokenised:
         target[:n] = memoryview(self.output)[self.first: self.first + n]
         self.first += n
         return n
-
-    def read(self, size=-1):
-        """Return at most `size` bytes of tokenised text; all that is left by default."""
-        parts = []
-        while size:
-            part = bytearray(1 << 18 if size < 0 else min(size, 1 << 18))
-            n = self.readinto(part)
-            if not n:
-                break
-            parts.append(part[:n])
-            size -= n if size > 0 else 0
-        return b"".join(parts)
 
     cdef size_t ready(self):
         """How far the output is final: the current word may still be discarded."""

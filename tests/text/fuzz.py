@@ -18,6 +18,7 @@ from densvec.text._raw import Tokenised
 from densvec.text._text import TextReader
 from densvec.text._words import SentenceReader, WordCounter, WordIndex
 from tests import fuzzing
+from tests.text.test_raw import read_all
 
 PATIENCE = 60  # seconds a case may take
 HANDLERS = ["replace", "ignore", "backslashreplace", "surrogateescape"]
@@ -159,8 +160,8 @@ def train(blocks, words, rng):
 def check_raw(data, rng):
     """Tokenise the same bytes as raw text, in pieces of any size."""
     options = {name: rng.random() < 0.5 for name in ("lower", "keep_numbers", "line_ends")}
-    whole = Tokenised(io.BytesIO(data), **options).read()
-    pieces = Tokenised(Dribble(data, rng), buffer_size=rng.choice([16, 100, 1 << 18]), **options).read()
+    whole = read_all(Tokenised(io.BytesIO(data), **options))
+    pieces = read_all(Tokenised(Dribble(data, rng), buffer_size=rng.choice([16, 100, 1 << 18]), **options))
     require(whole == pieces, "raw text is tokenised alike in pieces of any size")
     lines = whole.decode("utf-8").split("\n")
     require(not whole or all(token for line in lines for token in line.split(" ")), "no token is empty")
