@@ -140,16 +140,16 @@ def test_a_batch_is_answered_like_its_questions_one_by_one(client):
         together = ask(client, path, questions)
         for answer, question in zip(together, questions, strict=True):
             alone = ask(client, path, question)
-            assert _rounded(answer) == _rounded(alone)
+            assert answer == _nearly(alone)
         assert ask(client, path, []) == []
 
 
-def _rounded(value):
+def _nearly(value):
     if isinstance(value, float):
-        return float(f"{value:.4g}")
+        return pytest.approx(value, rel=1e-3)
     if isinstance(value, dict):
-        return {name: _rounded(item) for name, item in value.items()}
-    return [_rounded(item) for item in value] if isinstance(value, list) else value
+        return {name: _nearly(item) for name, item in value.items()}
+    return [_nearly(item) for item in value] if isinstance(value, list) else value
 
 
 def test_unknown_words_are_refused_with_the_sentence_of_the_command_line(client, wv):
