@@ -35,8 +35,6 @@ class Shared:
     #: Adam's moments of the weights. Each rank keeps its own, as each worker of a process does, until all tables are
     #: made equal, when they are averaged.
     moments: Sequence[Tensor] = ()
-    #: How far this rank has drawn each row of the first of `rows`, the means, if that is known.
-    drawn: Tensor | None = None
 
     def all(self) -> list[Tensor]:
         """Return all shared arrays."""
@@ -102,7 +100,7 @@ class Exchange:
         self._rounds = 0
         self._adopt()
         self._copying = ThreadPoolExecutor(threads, "densvec-copy") if threads > 1 else None
-        self._rows = Rows(shared.rows, shared.drawn, self._copying)
+        self._rows = Rows(shared.rows, self._copying)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-exchange")
         self._pending: Future[tuple[list[Report], _Change | None]] | None = None
         self._sent: _Change | None = None

@@ -23,7 +23,6 @@ from densvec.text.source import as_files
 from densvec.training.backend import Backend, StepResult, UnstableTrainingError
 from densvec.training.layout import STATE, Layout
 from densvec.training.loop import Loop, OnChunk
-from densvec.training.native import BayesianSkipGramBackend
 from densvec.training.run import Run, Tally
 from densvec.training.settings import Rates
 
@@ -97,8 +96,6 @@ class RankLoop(Loop):
         self._exchange: Exchange | None = None
         if group.size > 1:
             shared = shared_arrays(backend, model.layout())
-            if not all(group.gather(shared.drawn is not None)):
-                shared = replace(shared, drawn=None)
             self._exchange = Exchange(group, shared, threads=model._threads)
         self._rates = getattr(backend, "rates", None)
         self._count_from(Tally(), Tally())
@@ -398,8 +395,7 @@ def shared_arrays(backend: Backend, layout: Layout) -> Shared:
             rows.append((tensor, rule))
         else:
             (moments if name.startswith(("adam_first", "adam_second")) else means).append(tensor)
-    drawn = backend.note_drawn() if isinstance(backend, BayesianSkipGramBackend) else None
-    return Shared(rows, means, moments, None if drawn is None else _tensor(drawn))
+    return Shared(rows, means, moments)
 
 
 def _tensor(array: Any) -> torch.Tensor:

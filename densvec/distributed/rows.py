@@ -4,10 +4,6 @@ Each table names the rule that makes one change of those that the ranks made to 
 
 - ``"adasum"`` (Maleki et al., 2021) makes two independent changes both, and two equal ones once, because each rank has
   already gone the whole way: a ⊕ b = (1 − a·b / 2‖a‖²) a + (1 − a·b / 2‖b‖²) b, in pairs, in a tree over the ranks.
-- ``"in_turn"`` is for rows of which it is known how far each rank drew them. A row that is drawn by steps of some
-  shares of its way goes 1 − exp(−t) of it, t being the sum of the shares; ranks that draw it by t₁, t₂ … one after
-  another take it 1 − exp(−Σ t_r) of the way. So the sum of what each did alone is scaled by
-  (1 − exp(−Σ t_r)) / Σ (1 − exp(−t_r)): small changes are added up, those that went the whole way are averaged.
 - ``"mean"`` averages each number over the ranks that changed it, and so keeps it within its bounds.
 - ``"sum"`` is for what adds up, such as sums of squares.
 """
@@ -71,27 +67,17 @@ class Rows:
     ----------
     tables : sequence of (Tensor, str)
         The tables, live, on any device, with the rule for their changes. Rows may lie further apart than they are long.
-    drawn : Tensor, optional
-        How far the rows of the first table were drawn, live: its changes are combined in turn, whatever its rule. It is
-        the last column of messages, and begins anew with each of them.
     threads : Executor, optional
         Training waits while changes are taken and added; these copy together.
     """
 
-    def __init__(
-        self,
-        tables: Sequence[tuple[Tensor, str]],
-        drawn: Tensor | None = None,
-        threads: Executor | None = None,
-    ) -> None:
+    def __init__(self, tables: Sequence[tuple[Tensor, str]], threads: Executor | None = None) -> None:
         self._tables = [table.view(len(table), -1) for table, _ in tables]
         self._agreed = [table.cpu().clone(memory_format=torch.contiguous_format) for table in self._tables]
         self._rules = [RULES[rule] for _, rule in tables]
         self._each = map if threads is None else threads.map
         ends = list(itertools.accumulate(table.shape[1] for table in self._tables))
         self._columns = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-        self._drawn = drawn
-        self._width = ends[-1] + (drawn is not None)
 
     def __len__(self) -> int:
         return len(self._tables[0])
@@ -99,28 +85,19 @@ class Rows:
     def changed(self, parts: Parts, multiple: int = 1) -> Tensor:
         """Return what has changed in some rows since ranks agreed, and zeros up to a multiple of a number of rows."""
         n = sum(j - i for i, j in parts)
-        message = torch.zeros(n + -n % multiple, self._width, dtype=torch.bfloat16)
+        message = torch.zeros(n + -n % multiple, self._columns[-1].stop, dtype=torch.bfloat16)
 
         def take(table: Tensor, agreed: Tensor, change: Tensor) -> None:
             change.copy_(table.cpu() - agreed)
 
         self._copy(take, parts, message)
-        if self._drawn is not None and parts:
-            message[:n, -1] = torch.cat([self._drawn[i:j] for i, j in parts])
-            for i, j in parts:
-                self._drawn[i:j] = 0
         return message
 
     def combined(self, changes: Tensor) -> Tensor:
         """Combine the changes of all ranks: (ranks, rows, columns) to (rows, columns)."""
         changes = changes.float()
-        message = torch.zeros_like(changes[0])
-        for rule, columns in zip(self._rules, self._columns, strict=True):
-            message[:, columns] = rule(changes[:, :, columns])
-        if self._drawn is not None:
-            first = self._columns[0]
-            message[:, first] = in_turn(changes[:, :, first], changes[:, :, -1:])
-        return message.bfloat16()
+        each = zip(self._rules, self._columns, strict=True)
+        return torch.cat([rule(changes[:, :, columns]) for rule, columns in each], 1).bfloat16()
 
     def add(self, parts: Parts, change: Tensor, own: Tensor) -> None:
         """Move on what ranks agree on, and add to the tables what the others changed; what was trained since stays."""
@@ -145,8 +122,6 @@ class Rows:
         """Take the tables as they are for what ranks agree on."""
         for table, agreed in zip(self._tables, self._agreed, strict=True):
             agreed.copy_(table)
-        if self._drawn is not None:
-            self._drawn.zero_()
 
     def _copy(self, act: Callable[..., None], parts: Parts, *messages: Tensor) -> None:
         """Apply a function to blocks of rows of each table and of the messages, in all threads."""
@@ -171,12 +146,6 @@ def adasum(changes: Tensor) -> Tensor:
         of_a, of_b = ((1 - common / vecdot(x, x).clamp(min=NOTHING))[..., None] for x in (a, b))
         changes = torch.cat([(of_a * a).addcmul_(of_b, b), changes[last:]])
     return changes[0]
-
-
-def in_turn(changes: Tensor, drawn: Tensor) -> Tensor:
-    """Combine changes as if ranks had trained one after another; drawn: how far each drew a row, (ranks, rows, 1)."""
-    apart, together = -(-drawn).expm1().sum(0), -(-drawn.sum(0)).expm1()
-    return changes.sum(0) * torch.where(apart > 0, together / apart, 1)
 
 
 def mean(changes: Tensor) -> Tensor:

@@ -24,7 +24,6 @@ class Kernel:
         instruction_set: str | None = None,
         bfloat16: bool = False,
     ) -> None: ...
-    def note_drawn(self, drawn: Array) -> None: ...
     def step(
         self,
         chunk: Chunk,

@@ -261,7 +261,6 @@ cdef class Kernel:
     cdef Workspace _workspace(self, dict state):
         cdef Workspace workspace = Workspace()
         cdef Optimiser* optimiser = &workspace.optimiser
-        optimiser.drawn = NULL
         optimiser.squares = address(state["embedding_squares"], "embedding_squares", self.shapes["means"][:1])
         optimiser.typical = address(state["typical_word"], "typical_word", (2,))
         steps = state["adam_steps"]
@@ -275,15 +274,6 @@ cdef class Kernel:
             optimiser.first[w] = address(state[first], first, shape)
             optimiser.second[w] = address(state[second], second, shape)
         return workspace
-
-    def note_drawn(self, drawn):
-        """Add up from now on how far means are drawn, (words,)."""
-        cdef Workspace workspace
-        if self.bound.spread != 1:
-            raise ValueError("how far rows are drawn is only noted of spherical densities")
-        for workspace in self.workspaces:
-            workspace.optimiser.drawn = address(drawn, "drawn", self.shapes["means"][:1])
-        self.arrays["drawn"] = drawn  # keeps it alive
 
     cdef Tables _tables(self, dict arrays) except *:
         cdef Tables tables
@@ -345,8 +335,6 @@ cdef class Kernel:
         step.optimiser = workspace.optimiser
         step.into, step.trains = into[0], into == &self.bound.tables
         step.at_once = len(self.workspaces)
-        if not step.trains:
-            step.optimiser.drawn = NULL
         if measures or not step.trains:  # what is only looked at is not rounded
             step.rounded = NULL
         step.rates, step.totals, step.measures = rates, Totals(0, 0, 0), measures

@@ -85,16 +85,6 @@ cdef inline double kl_from_prior(Step* step, double score) noexcept nogil:
     return score
 
 
-cdef inline void note_drawn(Step* step, int first, int last) noexcept nogil:
-    """Note how far the means of the rows first..last-1 are drawn: each step as a share of the way to q."""
-    cdef int k
-    cdef REAL way
-    rows, steps, drawn = step.scratch.rows, step.scratch.steps, step.optimiser.drawn
-    for k in range(first, last):
-        way = steps[k]
-        drawn[rows[k]] += way if way > 0 else -way
-
-
 cdef inline void move_diagonal(Step* step, int first, int last, const Descent* descent) noexcept nogil:
     """Pull the rows first..last-1 to q by their shares, or push them away; sum the gradient of q.
 
@@ -186,9 +176,6 @@ cdef inline void move_spherical(Step* step, const Descent* descent, REAL* covere
             changed[k] = into.means + rows[k] * into.mean_row
     loops.pull_rows(changed, q.d_mean, s.addresses, q.mean, s.gains, s.steps, s.active, active, D, step.whole)
     # After the means: a row whose end was just written singly could not be read as a vector at once.
-    if step.optimiser.drawn != NULL:
-        note_drawn(step, first, last)
-        note_drawn(step, 0, negatives)
     move_log_variances(step, first, last, descent.low, descent.high)
     move_log_variances(step, 0, negatives, descent.low, descent.high)
 
@@ -206,11 +193,9 @@ cdef inline void move_prior(Step* step) noexcept nogil:
     log_variance = into.log_variances + row * into.log_variance_row
     log_variance[0] = min(max(log_variance[0] + move, by.low), by.high)
     q.d_log_variance[0] += gain * D * q.variance[0] / 2
-    s.steps[k] = by.mean_rate * gain / (1 + by.damping * strength)
-    if step.optimiser.drawn != NULL:
-        note_drawn(step, k, k + 1)
     step.loops.pull(into.means + row * into.mean_row, q.d_mean,
-                    step.tables.means + row * step.tables.mean_row, q.mean, gain, s.steps[k], D)
+                    step.tables.means + row * step.tables.mean_row, q.mean, gain,
+                    by.mean_rate * gain / (1 + by.damping * strength), D)
 
 
 cdef inline void move_centre(Step* step) noexcept nogil:
@@ -227,9 +212,6 @@ cdef inline void move_centre(Step* step) noexcept nogil:
     shares, precisions = s.shares, s.precisions
     mean = step.into.means + s.rows[centre] * step.into.mean_row
     if spread == 1:  # move_spherical has summed it up
-        if step.optimiser.drawn != NULL:
-            step.optimiser.drawn[s.rows[centre]] += <REAL> (
-                rate * steepness[0] / (1 + damping * steepness[0]))
         loops.add_scaled(mean, <REAL> (-rate / (1 + damping * steepness[0])), d_mean, D)
         return
     memset(steepness, 0, spread * sizeof(REAL))

@@ -24,7 +24,6 @@ cdef struct Optimiser:           # its accumulators, borrowed as well
     REAL* first[WEIGHTS]         # Adam's moments
     REAL* second[WEIGHTS]
     long long* steps             # Adam's
-    REAL* drawn                  # (V,) how far means were drawn: see `note_drawn`; NULL if nobody asks
     REAL* typical                # (2,) stretch and log-variance of the typical word: see `cover`
 
 cdef struct Rates:

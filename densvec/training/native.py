@@ -150,18 +150,6 @@ class BayesianSkipGramBackend(NativeBackend):
         """Return the optimiser's accumulators, live: copy them to keep them."""
         return self._state
 
-    def note_drawn(self) -> Array | None:
-        """Add up from now on how far spherical means are drawn, as shares of their ways; return the sums, live.
-
-        Ranks combine their changes by it, see `densvec.distributed.rows`.
-        """
-        means = self._tables["means"]
-        if self._tables["log_variances"].shape[1] > 1:
-            return None
-        drawn = np.zeros(len(means), means.dtype)
-        self._kernel.note_drawn(drawn)
-        return drawn
-
     def _result(self, hinge: float, kl: float, centres: int) -> StepResult:  # type: ignore[override]
         return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)
 

@@ -92,13 +92,12 @@ def rounds_of_random_training(apart):
     for table in (means, log_variances):
         table.copy_(torch.randn(table.shape, generator=generator))  # those of rank 0 are taken over
     weights = torch.zeros(3)
-    shared = Shared([(means, "adasum"), (log_variances, "mean")], [weights], drawn=torch.zeros(9))
+    shared = Shared([(means, "adasum"), (log_variances, "mean")], [weights])
     exchange = Exchange(group, shared)
 
     def train():
         for table in (means, log_variances):
             table += 0.1 * torch.randn(table.shape, generator=generator)
-        shared.drawn.add_(0.1)
 
     for changes in (True, False, True):
         train()

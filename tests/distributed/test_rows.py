@@ -1,6 +1,5 @@
 """Rows as ranks exchange them: in their turn, combined by the rules, and nothing is lost by rounding."""
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densvec.distributed.rows import FIRST_BAND, RULES, Rows, adasum, in_turn, slices
+from densvec.distributed.rows import FIRST_BAND, RULES, Rows, adasum, slices
 
 PARTS = [(0, 5), (9, 30)]
 
@@ -84,22 +83,6 @@ def test_single_numbers_are_averaged_over_those_who_changed_them():
     assert RULES["sum"](changes).tolist() == [[3.0, 5.0, 3.0]]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 8])
-@pytest.mark.parametrize("share", [1e-4, 0.01, 0.2])
-def test_ranks_that_draw_a_row_the_same_way_take_it_as_far_as_one_after_another(ranks, share):
-    """A point that is drawn by a share of its way so many times is left with so much of it."""
-    target, times = torch.randn(5, generator=torch.Generator().manual_seed(2)), 30
-    alone = (1 - (1 - share) ** times) * target
-    expected = (1 - (1 - share) ** (times * ranks)) * target
-    drawn = torch.full((ranks, 1, 1), -times * math.log1p(-share))
-    torch.testing.assert_close(in_turn(alone.repeat(ranks, 1, 1), drawn)[0], expected, rtol=1e-3, atol=1e-6)
-
-
-def test_small_changes_are_added_whatever_their_angle_and_a_row_nobody_drew_stays(changes):
-    torch.testing.assert_close(in_turn(changes, torch.full((4, 6, 1), 1e-9)), changes.sum(0))
-    assert not in_turn(torch.zeros(4, 6, 5), torch.zeros(4, 6, 1)).any()
-
-
 # Tables
 
 
@@ -133,12 +116,10 @@ def train(rows, seed):
         table += change * (torch.rand(len(table), 1, generator=generator) < 0.7)
 
 
-def ranks(count, laid=list, threads=None, draws=True):
-    made = [Rows(laid(tables()), torch.zeros(31) if draws else None, threads) for _ in range(count)]
+def ranks(count, laid=list, threads=None):
+    made = [Rows(laid(tables()), threads) for _ in range(count)]
     for seed, rows in enumerate(made):
         train(rows, seed)
-        if draws:
-            rows._drawn += torch.rand(31, generator=torch.Generator().manual_seed(seed))
     return made
 
 
@@ -178,20 +159,6 @@ def test_several_threads_copy_what_one_does(monkeypatch, settle, laid):
     with ThreadPoolExecutor(3) as threads:
         one, several = (ranks(2, laid=laid, threads=pool) for pool in (None, threads))
         assert_same_exchanges(one, several, settle)
-
-
-def test_only_the_first_table_is_combined_by_how_far_it_was_drawn_and_that_begins_anew():
-    plain, made = ranks(3, draws=False), ranks(3)
-    before = made[0]._drawn.clone()
-    _, by_rules = exchange(plain, PARTS)
-    sent, outcome = exchange(made, PARTS)
-    together = torch.stack(sent).float()
-    expected = in_turn(together[..., :19], together[..., -1:])
-    torch.testing.assert_close(outcome[:, :19].float(), expected, rtol=2**-7, atol=1e-6)
-    assert torch.equal(outcome[:, 19:-1], by_rules[:, 19:])
-    for row in range(31):
-        exchanged = row < 5 or 9 <= row < 30
-        assert made[0]._drawn[row] == (0 if exchanged else before[row])
 
 
 @LAYOUTS

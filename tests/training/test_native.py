@@ -5,7 +5,6 @@ import threading
 import numpy as np
 import pytest
 
-from densvec._corpus import Chunk
 from densvec.native._bsg import Kernel
 from densvec.training.native import BayesianSkipGramBackend, options
 from densvec.training.settings import Objective, Rates
@@ -211,33 +210,3 @@ def test_an_array_that_cannot_be_trained_in_place_is_refused(name):
             continue  # a single column is in both orders
         with pytest.raises(ValueError, match="the kernel needs a writeable"):
             Kernel({**arrays, name: bad}, state, margin=5.0, kl_weight=1.0)
-
-
-@pytest.mark.parametrize("side_by_side", [False, True])
-@pytest.mark.parametrize("residual", [False, True])
-def test_rows_are_drawn_by_the_share_of_their_way_that_they_go(residual, side_by_side):
-    """A step of −r/(1 + rκ)·g, with κ the curvature, goes the share rκ/(1 + rκ) of the way to the posterior."""
-    words, alpha = 12, 0.4
-    chunk = make_chunk([[0, 1]], words=words)
-    chunk = Chunk(chunk.tokens, chunk.sentences, chunk.radii, [[2, 3], [4, 5]])
-    wv = make_wv(words, 6, residual=residual)
-    if side_by_side:
-        lay_side_by_side(wv)
-    backend = BayesianSkipGramBackend(wv, Objective(margin=50.0), Rates(coverage=0))
-    drawn = backend.note_drawn()
-    _, gradients = backend.gradients(chunk)
-    assert not drawn.any()  # nothing was trained
-    before = wv.vectors.copy()
-    backend.step(chunk, alpha)
-    for row in (2, 3):  # the negatives of the first centre, which nothing has moved before
-        gone, slope = (np.linalg.norm(array[row]) for array in (wv.vectors - before, gradients["means"]))
-        assert 0 < drawn[row] < 1
-        assert drawn[row] == pytest.approx(1 - gone / (alpha * Rates().mean * slope), rel=1e-9)
-    assert (drawn > 0).tolist() == [word < 6 for word in range(words)]
-
-
-def test_how_far_rows_are_drawn_is_noted_of_spherical_densities_alone():
-    backend = BayesianSkipGramBackend(make_wv(10, 4, covariance="diagonal"), Objective(), Rates())
-    assert backend.note_drawn() is None
-    with pytest.raises(ValueError, match="spherical"):
-        backend._kernel.note_drawn(np.zeros(10))
