@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 #: Words that each worker of a rank trains between two exchanges, unless set: some hundredths of a second.
 EXCHANGE_WORDS = 50_000
 
+#: Rank 0 begins alone: so many words, or this part of the run if that is less. Changes can only be combined once
+#: ranks agree on what the axes mean; tables that start from noise would take another shape on each of them.
+BEGINNING_WORDS, BEGINNING_PART = 2_000_000, 1 / 20
+
 #: Parameters that may differ from rank to rank.
 OWN = frozenset({"workers", "backend", "device", "show_progress"})
 
@@ -91,6 +95,8 @@ class RankLoop(Loop):
         self._check_position()
         self._meeting = threading.Lock()
         self._in_epoch = False
+        self._alone = False  # only rank 0 trains
+        self._by_pieces = False  # the epoch is divided among ranks
         self._broken = False
         self._ledger: Ledger | None = None
         self._exchange: Exchange | None = None
@@ -110,6 +116,7 @@ class RankLoop(Loop):
         self._full_next = False
         self._agreed = False
         self._ended = False
+        self._begun = False  # rank 0 has trained the beginning
         self._stopped = False
 
     # What the loop of one process does otherwise
@@ -146,9 +153,10 @@ class RankLoop(Loop):
         run, group = self.run, self._group
         pieces = run.position.pieces
         self._count_from(run.tally, run.tally if group.is_main else Tally())
-        self._in_epoch = True
-        self._set_pace(alone=pieces is None and start > 0)
-        if self._alone:  # one process began this epoch: one finishes it
+        self._in_epoch, self._ledger = True, None
+        self._by_pieces = pieces is not None or start == 0
+        self._set_pace(alone=not self._by_pieces or self._begins(run.tally.words, run.tally.examples))
+        if not self._by_pieces:  # one process began this epoch: one finishes it
             if group.is_main:
                 return self._open_feed(epoch, start)
             return PiecesFeed((), lambda piece, first: self._open_feed(epoch, first), Ledger())
@@ -163,6 +171,9 @@ class RankLoop(Loop):
             reader = None if self._pieces is None else self._pieces[number].reader()
             return self._open_feed(epoch, first, reader, self._chunk_words)
 
+        with self._meeting:
+            while self._alone and not group.is_main:
+                self._meet()
         return PiecesFeed(hand, open_piece, self._ledger)
 
     def _hand(self, done: list[int]) -> list[int]:
@@ -170,7 +181,17 @@ class RankLoop(Loop):
         if self._pieces is None:
             return [] if self._group.rank in done else [self._group.rank]
         left = [number for number in range(len(self._pieces)) if number not in set(done)]
-        return deal([piece.size for piece in self._pieces], self._group.size, left)[self._group.rank]
+        sizes, run = [piece.size for piece in self._pieces], self.run
+        ahead = 0.0  # bytes that rank 0 trains while the others wait
+        if self._alone and run.total_words:
+            part = min(BEGINNING_WORDS / run.total_words, BEGINNING_PART * run.epochs)
+            ahead = sum(sizes) * max(0.0, part - run.tally.words / run.total_words)
+        return deal(sizes, self._group.size, left, int(ahead))[self._group.rank]
+
+    def _begins(self, words: int, examples: int) -> bool:
+        """Return whether rank 0 still trains alone with so much of the epoch done."""
+        early = words < BEGINNING_WORDS and self.run.progress(words, examples) < BEGINNING_PART
+        return early and self._group.size > 1 and self.run.number == 0
 
     def _set_pace(self, alone: bool) -> None:
         """Let the encoder learn faster, by the square root of the number of ranks, where its weights are averaged.
@@ -204,8 +225,7 @@ class RankLoop(Loop):
         self._own = self._own.plus(chunks, result, at_rest)
         self._since += sum(chunk.words for chunk in chunks)
         self._agreed = False
-        if not self._alone:
-            assert self._ledger is not None
+        if self._ledger is not None:
             for chunk in chunks:
                 self._ledger.trained(piece_of(chunk.number)[0])
 
@@ -270,7 +290,9 @@ class RankLoop(Loop):
         self._active = max(1, sum(not report.done for report in reports))
         done = all(report.done for report in reports)
         stop = any(report.stop for report in reports)
-        self._full_next = not full and (done or stop or any(report.full for report in reports))
+        begins = self._begins(self._all.words, self._all.examples) and not reports[0].done
+        self._begun = self._alone and self._by_pieces and not begins
+        self._full_next = not full and (done or stop or self._begun or any(report.full for report in reports))
         self._agreed = full
         self._ended = full and done
         self._stopped = full and stop
@@ -279,10 +301,12 @@ class RankLoop(Loop):
     def _settle(self, reports: list[Report], documents: list[Any]) -> None:
         """Note in the run what all ranks have trained, now that their tables are equal."""
         self._read(reports, True)
-        if not self._alone:
+        if self._by_pieces:
             ledger = merged(documents)
             pieces = {"corpus": self._corpus, "ledger": ledger, "chunk_words": self._chunk_words}
             self.run.position = self.run.position._replace(pieces=pieces)
+            if self._begun:
+                self._set_pace(alone=False)
 
     # When training ends too early
 

@@ -73,7 +73,7 @@ def test_one_rank_is_training_as_ever(corpus):
 
 
 def encoder_rates(corpus):
-    """Return the encoder's rates in the steps of this rank, and the words of all between two of its exchanges."""
+    """Return the encoder's rates in the steps of this rank, with the words between two of its exchanges."""
     start()
     from densvec.distributed.loop import RankLoop
 
@@ -89,8 +89,66 @@ def encoder_rates(corpus):
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_the_encoder_learns_faster_on_several_ranks(corpus, ranks):
-    assert run_ranks(encoder_rates, ranks, corpus) == [{(ranks**0.5 * Rates().encoder, 2000)}] * ranks
+def test_the_encoder_learns_faster_on_several_ranks_but_not_while_rank_0_begins(corpus, ranks):
+    alone, together = (Rates().encoder, 2000), (ranks**0.5 * Rates().encoder, 2000)
+    first, *others = run_ranks(encoder_rates, ranks, corpus)
+    assert first == {alone, together}
+    assert others == [{together}] * (ranks - 1)
+
+
+def who_began(corpus, most):
+    """Return the tables of this rank at its first chunk with others, and what all have trained until then."""
+    start()
+    from densvec.distributed import loop
+
+    loop.BEGINNING_WORDS = most
+    seen, set_pace = [], loop.RankLoop._set_pace
+
+    def watched(self, alone):
+        was_alone = self._alone
+        set_pace(self, alone)
+        if was_alone and not alone and not seen:
+            tables = {name: np.asarray(array).tobytes() for name, array in self.backend.arrays().items()}
+            seen.append((self._own.words, self._all.words, self.run.total_words, tables))
+
+    loop.RankLoop._set_pace = watched
+    model = BayesianSkipGram(corpus_file=corpus, **QUICK)
+    return *seen[0], everything(model)
+
+
+@pytest.mark.parametrize("most", [1, 2_000_000])
+def test_rank_0_begins_alone_and_the_others_go_on_from_its_tables(corpus, most):
+    first, *others = run_ranks(who_began, 3, corpus, most)
+    own, all_, total, tables, after = first
+    assert own == all_ >= min(most, total * QUICK["epochs"] / 20)
+    assert all_ < total / 2
+    assert others == [(0, all_, total, tables, after)] * 2
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_rank_0_has_the_first_pieces_and_no_more_than_the_others_besides(corpus, ranks):
+    hands = run_ranks(bytes_of_hands, ranks, corpus)
+    least, most = min(hands), max(hands)
+    assert most - least <= 2 * (1 << 14)
+
+
+def bytes_of_hands(corpus):
+    """Return how many bytes this rank trains together with others in the first epoch."""
+    start()
+    from densvec.distributed.loop import RankLoop
+
+    dealt, hand = [], RankLoop._hand
+
+    def noted(self, done):
+        numbers = hand(self, done)
+        size = sum(self._pieces[number].size for number in numbers)
+        total = sum(piece.size for piece in self._pieces)
+        dealt.append(size - total * QUICK["epochs"] / 20 if self._group.is_main else size)
+        return numbers
+
+    RankLoop._hand = noted
+    BayesianSkipGram(corpus_file=corpus, **QUICK)
+    return dealt[0]
 
 
 def opt_out(corpus):
