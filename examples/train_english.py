@@ -129,6 +129,8 @@ def reduced(wv: KeyedDensities, size: int) -> KeyedDensities:
     A rotation spreads what they say evenly over the numbers, since all of them are stored in eight bits.
     """
     encoder = wv.encoder
+    if encoder.embeddings.shape[1] <= size:
+        return wv
     hidden = encoder.context_layer.shape[1]
     layers = np.concatenate([encoder.context_layer, encoder.centre_layer], axis=1)
     products = np.asarray(encoder.embeddings) @ layers

@@ -89,8 +89,8 @@ def test_training_goes_on_after_a_rank_was_killed_and_after_an_interrupt(corpus,
 
 
 def hang(corpus):
-    start(timeout=3.0)
-    sleep = Trouble(1, 9, lambda model: time.sleep(20))
+    start(timeout=8.0)
+    sleep = Trouble(1, 9, lambda model: time.sleep(30))
     BayesianSkipGram(corpus_file=corpus, callbacks=[sleep], **QUICK)
 
 
