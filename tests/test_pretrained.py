@@ -117,6 +117,13 @@ class TestDownloads:
         assert len(densvec.load("small")) == 100
         assert [path.name for path in cache_folder().iterdir()] == ["small.dv"]
 
+    def test_a_model_without_an_address_says_that_no_release_offers_it(self, release, monkeypatch):
+        monkeypatch.setitem(RELEASED, "later", Released(None, 1_000_000, "0" * 64))
+        with pytest.raises(
+            FileNotFoundError, match=r"no release offers it yet; get later\.dv elsewhere \(1 MB\)"
+        ):
+            densvec.load("later")
+
     def test_a_damaged_file_of_the_cache_is_fetched_again(self, release):
         path = pretrained.find("small")
         with open(path, "r+b") as file:

@@ -65,15 +65,20 @@ def fetch(name: str) -> str:
     if target.is_file() and _sha256(target) == release.sha256:
         return str(target)
     address = f"{source.rstrip('/')}/{file}" if source else release.address
+    remedy = (
+        f"get {file} elsewhere ({release.size / 1e6:.0f} MB) and put it into {target.parent}, or set DENSVEC_MODELS "
+        "to a folder or an address that has it"
+    )
+    if address is None:
+        raise FileNotFoundError(
+            f"the model {name!r} is not on this machine, and no release offers it yet; {remedy}"
+        )
     try:
-        if address is None:
-            raise OSError("no release has it yet")
         _download(address, target, release)
     except OSError as error:
         raise FileNotFoundError(
             f"the model {name!r} is not on this machine, and could not be downloaded from {address} "
-            f"({getattr(error, 'reason', error)}); get {file} elsewhere ({release.size / 1e6:.0f} MB) and put it into "
-            f"{target.parent}, or set DENSVEC_MODELS to a folder or an address that has it"
+            f"({getattr(error, 'reason', error)}); {remedy}"
         ) from error
     return str(target)
 
