@@ -41,7 +41,9 @@ def option(
 
 
 MODEL = Argument(
-    "model", metavar="MODEL", help="a file written by `densvec train` or by save(), or the name `english`"
+    "model",
+    metavar="MODEL",
+    help="a file written by `densvec train` or by save(), the name `english`, or user/model on the Hugging Face hub",
 )
 OVERWRITE = flag("--overwrite", "replace files that exist")
 QUIET = flag("--quiet", "print only errors and the result", short=("-q",))

@@ -82,7 +82,7 @@ def _export(args: argparse.Namespace) -> Result:
         written = [os.path.join(args.output, name) for name in ("vectors.tsv", "metadata.tsv")]
     source = pretrained.find(args.model)
     check_targets(written, read=[source], overwrite=args.overwrite, in_new_folder=in_folder)
-    wv = load(args.model)
+    wv = load(source)
     if args.output != "-":
         _write(wv, args.format, args.output, args.variances)
         document = {"format": args.format, "words": len(wv), "written": written}
@@ -170,7 +170,7 @@ def read_any(path: str) -> KeyedDensities:
     except DensvecFileError as error:
         try:
             form = _guessed(path)
-        except ValueError:
+        except (OSError, ValueError):
             raise error from None
         return _read(path, form)
 

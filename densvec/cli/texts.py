@@ -151,7 +151,7 @@ def _text_of(model: str) -> str | list[str] | None:
     from densvec.files.persistence import read
 
     with contextlib.suppress(UsageError):
-        return None if os.path.isdir(model) else recorded_text(read(pretrained.find(model), only=())[1])
+        return recorded_text(read(pretrained.find(model), only=())[1])
     return None
 
 

@@ -1,16 +1,19 @@
-"""Folders in the layout of the Hugging Face hub: ``model.safetensors``, ``config.json`` and a model card.
+"""Models of the Hugging Face hub: ``model.safetensors``, ``config.json`` and a model card, in a folder or by name.
 
-``model.safetensors`` is the file that :meth:`KeyedDensities.save <densvec.KeyedDensities.save>` writes. A path never
-touches the network; only a name such as ``"user/model"``, for which there is no folder, is looked up by
-``huggingface_hub`` (``pip install 'densvec[hub]'``).
+``model.safetensors`` is the file that :meth:`KeyedDensities.save <densvec.KeyedDensities.save>` writes. Nothing but it
+and ``config.json`` is fetched or read, so that no code of others is ever run. Only a name such as ``"user/model"``, for
+which there is no file and no folder, is looked up, by ``huggingface_hub`` (``pip install 'densvec[hub]'``), which keeps
+what it has fetched.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from densvec._version import __version__
@@ -20,14 +23,17 @@ from densvec.files.persistence import DensvecFileError
 from densvec.types import PathLike
 
 if TYPE_CHECKING:
+    from densvec.evaluation import Figure
     from densvec.keyed import KeyedDensities
 
+logger = logging.getLogger(__name__)
 
-__all__ = ["from_pretrained", "save_pretrained"]
+__all__ = ["from_pretrained", "push_to_hub", "save_pretrained"]
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+_NAME = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
+_ENDING = re.compile(r".*\.[A-Za-z]+")
 
 
 def save_pretrained(wv: KeyedDensities, folder: PathLike, *, card: Mapping[str, Any] | None = None) -> None:
@@ -63,6 +69,69 @@ def save_pretrained(wv: KeyedDensities, folder: PathLike, *, card: Mapping[str, 
             file.write(model_card(wv, os.path.basename(os.path.abspath(folder)), card or {}).encode())
 
 
+def push_to_hub(
+    wv: KeyedDensities,
+    name: str,
+    *,
+    card: Mapping[str, Any] | None = None,
+    figures: Iterable[Figure] = (),
+    private: bool | None = None,
+    token: str | None = None,
+    message: str = "Upload a densvec model",
+) -> str:
+    """Upload weights, configuration and model card to the Hugging Face hub.
+
+    The text of a card that is there stays as it is; its metadata are completed.
+
+    Parameters
+    ----------
+    name : str
+        ``"user/model"``; it is created if necessary.
+    card : mapping, optional
+        What the model card says at its top, as in :meth:`save_pretrained`.
+    figures : iterable of Figure, optional
+        Results of :func:`densvec.evaluation.evaluate_all`, which the hub shows beside the card (``model-index``).
+    private, token : optional
+        As in ``huggingface_hub.HfApi.create_repo``; ``hf auth login`` stores a token.
+    message : str, optional
+        The message of the commit.
+
+    Returns
+    -------
+    str
+        The commit, for ``densvec.load(f"{name}@{commit}")``.
+    """
+    hub = needs("huggingface_hub", "hub")
+    api = hub.HfApi(token=token)
+    api.create_repo(name, private=private, exist_ok=True)
+    written = hub.ModelCard(model_card(wv, name, {}))
+    fields = written.data.to_dict()
+    if api.file_exists(name, CARD):
+        written = hub.ModelCard.load(api.hf_hub_download(name, CARD))
+        fields |= written.data.to_dict()
+    written.data = hub.ModelCardData(**fields | dict(card or {}))
+    if results := [_eval_result(hub, figure) for figure in figures if figure.to_dict()["value"] is not None]:
+        written.data.model_name, written.data.eval_results = name, results
+    written = hub.ModelCard(f"---\n{written.data.to_yaml()}\n---\n{written.text}")
+    written.validate()
+    with tempfile.TemporaryDirectory(prefix="densvec-") as folder:
+        written.save(os.path.join(folder, CARD))
+        save_pretrained(wv, folder)
+        return str(api.upload_folder(repo_id=name, folder_path=folder, commit_message=message).oid)
+
+
+def _eval_result(hub: Any, figure: Figure) -> Any:
+    return hub.EvalResult(
+        task_type=figure.task.replace(" ", "-"),
+        task_name=figure.task,
+        dataset_type=figure.benchmark,
+        dataset_name=figure.benchmark,
+        metric_type=figure.measure or figure.benchmark,
+        metric_name=f"{figure.measure} by {figure.method}".strip(),
+        metric_value=figure.to_dict()["value"],
+    )
+
+
 def from_pretrained(
     cls: type[KeyedDensities], /, name: PathLike, *, mmap: str | None = None, **options: Any
 ) -> KeyedDensities:
@@ -71,12 +140,12 @@ def from_pretrained(
     Parameters
     ----------
     name : str or PathLike
-        A folder, for which the network is never touched; or a name such as ``"user/model"``, if there is no such
-        folder.
+        A folder, for which the network is never touched; or, if there is no such folder, a name such as
+        ``"user/model"`` or ``"user/model@revision"``: a branch, a tag or a commit.
     mmap : {None, "r", "c"}, optional
         As in :meth:`load`.
     **options
-        For ``huggingface_hub.snapshot_download``: ``revision``, ``token``, ``cache_dir``, ``local_files_only``.
+        For ``huggingface_hub.hf_hub_download``: ``revision``, ``token``, ``cache_dir``, ``local_files_only``.
 
     Examples
     --------
@@ -84,14 +153,55 @@ def from_pretrained(
     Traceback (most recent call last):
     FileNotFoundError: there is no folder './no/such/folder'
     """
+    return cls.load(weights_of(name, **options), mmap=mmap)
+
+
+def is_name(name: object) -> bool:
+    """Whether this can only be a name on the hub: ``"user/model"``, ``"user/model@revision"``.
+
+    A name that ends as a file's does, or begins with a folder that there is, is a path, unless it has a revision.
+
+    Examples
+    --------
+    >>> is_name("user/model"), is_name("models/english.dv"), is_name("english")
+    (True, False, False)
+    """
+    if not isinstance(name, str) or os.path.exists(name) or not (match := _NAME.fullmatch(name)):
+        return False
+    return match[2] is not None or not (_ENDING.fullmatch(name) or os.path.isdir(name.split("/")[0]))
+
+
+def weights_of(name: PathLike, **options: Any) -> str:
+    """Return the path of the weights in a folder, or of those of a model on the hub, fetched if need be."""
     folder = os.fspath(name)
     if not os.path.isdir(folder):
-        if not (isinstance(name, str) and _REPOSITORY.fullmatch(name)) or os.path.exists(folder):
+        if not is_name(name):
             raise FileNotFoundError(f"there is no folder {folder!r}")
-        hub = needs("huggingface_hub", "hub")
-        folder = hub.snapshot_download(name, allow_patterns=[CONFIG, WEIGHTS], **options)
+        return _fetched(folder, options)
     _check_configuration(os.path.join(folder, CONFIG))
-    return cls.load(os.path.join(folder, WEIGHTS), mmap=mmap)
+    return os.path.join(folder, WEIGHTS)
+
+
+def _fetched(name: str, options: dict[str, Any]) -> str:
+    repository, _, revision = name.partition("@")
+    try:
+        hub = needs("huggingface_hub", "hub")
+        config = hub.hf_hub_download(repository, CONFIG, **{"revision": revision or None, **options})
+        _check_configuration(config)  # before anything large is fetched
+        options["revision"] = os.path.basename(
+            os.path.dirname(config)
+        )  # the commit: the weights belong to it
+        logger.info("%s is at commit %s", repository, options["revision"])
+        return str(hub.hf_hub_download(repository, WEIGHTS, **options))
+    except ImportError as error:
+        raise ImportError(
+            f"there is no folder {name!r} here; to look on the Hugging Face hub: {error}"
+        ) from None
+    except OSError as error:
+        why = " ".join(str(error).split())
+        raise FileNotFoundError(
+            f"there is no folder {name!r} here, and none came from the Hugging Face hub: {why}"
+        ) from error
 
 
 def configuration(wv: KeyedDensities) -> dict[str, Any]:
@@ -106,6 +216,7 @@ def configuration(wv: KeyedDensities) -> dict[str, Any]:
         "encoder": wv.encoder is not None,
         "window": wv.window,
         "torch_dtype": str(wv.vectors.dtype),
+        "text": None if wv.text_reading is None else wv.text_reading.header(),
     }
 
 
@@ -113,6 +224,8 @@ def model_card(wv: KeyedDensities, name: str, header: Mapping[str, Any]) -> str:
     """Return a model card: metadata for the hub, then text for people."""
     fields = {
         "library_name": "densvec",
+        "pipeline_tag": "feature-extraction",
+        "tokenizer": "none" if wv.text_reading is None else wv.text_reading.tokenize,
         "tags": ["word-embeddings", "densities", "bayesian-skip-gram"],
         **header,
     }
@@ -131,9 +244,9 @@ def model_card(wv: KeyedDensities, name: str, header: Mapping[str, Any]) -> str:
 {len(wv):,} words as probability densities in {wv.vector_size} dimensions, with {shape} variances{knows}.
 
 ```python
-from densvec import KeyedDensities
+import densvec
 
-wv = KeyedDensities.from_pretrained("{name}")
+wv = densvec.load("{name}")
 wv.most_similar("{word}", metric="{"kl" if wv.covariance else "cosine"}")
 ```
 """

@@ -320,6 +320,7 @@ class KeyedDensities(Tables):
     to_spacy = exchange.to_spacy
     save_pretrained = hub.save_pretrained
     from_pretrained = classmethod(hub.from_pretrained)
+    push_to_hub = hub.push_to_hub
     to_arrow = arrow.to_arrow
     from_arrow = classmethod(arrow.from_arrow)
     save_parquet = arrow.save_parquet

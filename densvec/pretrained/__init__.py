@@ -35,7 +35,7 @@ def names() -> list[str]:
 
 
 def find(name_or_path: PathLike) -> str:
-    """Return the path of a model: of one with a name, downloaded if need be, or the path itself.
+    """Return the path of a model's file: of one with a name, fetched if need be, or the path itself.
 
     Raises
     ------
@@ -49,6 +49,7 @@ def find(name_or_path: PathLike) -> str:
     FileNotFoundError: there is no file 'englisch', and no model of that name; there are 'english'...
     """
     from densvec.files.streams import is_remote, local_path
+    from densvec.integrations import hub
 
     name = local_path(name_or_path)
     known = names()
@@ -59,6 +60,8 @@ def find(name_or_path: PathLike) -> str:
         from densvec.pretrained.download import fetch
 
         return fetch(name)
+    if os.path.isdir(name) or hub.is_name(name_or_path):
+        return hub.weights_of(name)
     if is_remote(name) or os.path.exists(name):
         return name
     near = difflib.get_close_matches(name, known, n=1)
@@ -68,7 +71,7 @@ def find(name_or_path: PathLike) -> str:
 
 
 def load(name_or_path: PathLike, mmap: str | None = "r") -> KeyedDensities:
-    """Open the words of a model: one with a name, a file, or a folder of the Hugging Face kind.
+    """Open the words of a model: one with a name, a file, or a folder or a name of the Hugging Face hub.
 
     ``"english"`` comes with densvec. Larger models are downloaded once, checked, and kept in ``~/.cache/densvec``;
     the environment variable DENSVEC_MODELS names a folder or a server to take them from instead.
@@ -77,7 +80,9 @@ def load(name_or_path: PathLike, mmap: str | None = "r") -> KeyedDensities:
     ----------
     name_or_path : str or PathLike
         A name such as ``"english"``, a file that ``save`` or ``densvec train`` wrote, or a folder that
-        ``save_pretrained`` wrote. A name comes first: a file that is called ``english`` is ``"./english"``.
+        ``save_pretrained`` wrote. A name comes first: a file that is called ``english`` is ``"./english"``. If there is
+        none of these, ``"user/model"`` is fetched from the Hugging Face hub (``pip install 'densvec[hub]'``) and kept;
+        ``"user/model@revision"`` names a branch, a tag or a commit.
     mmap : {None, "r", "c"}, optional
         As in :meth:`KeyedDensities.load`; mapped by default, so that large models open at once, and compressed and
         remote files, which cannot be mapped, are read.
@@ -102,6 +107,4 @@ def load(name_or_path: PathLike, mmap: str | None = "r") -> KeyedDensities:
     from densvec.keyed import KeyedDensities
 
     path = find(name_or_path)
-    if os.path.isdir(path):
-        return KeyedDensities.from_pretrained(path, mmap=mmap)
     return KeyedDensities.load(path, mmap=None if is_stream(path) else mmap)
