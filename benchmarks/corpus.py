@@ -20,7 +20,7 @@ from gensim.models.word2vec import LineSentence as GensimLineSentence
 from densvec._corpus import Sampler
 from densvec.corpora import LineSentence
 from densvec.datasets import toy_language
-from densvec.text._raw import Tokenised
+from densvec.text._raw import Tokeniser
 from densvec.text._text import TextReader
 from densvec.text._words import WordIndex
 from densvec.text.feed import Feed
@@ -176,7 +176,7 @@ def raw_text(path: Path) -> None:
     data = path.read_bytes()[: 1 << 25].replace(b" the ", b", The ")
     words = len(data.split())
     started = time.process_time()
-    Tokenised(io.BytesIO(data)).read()
+    Tokeniser().feed(data.decode("utf-8", "replace"), final=True)
     speed = words / (time.process_time() - started) / 1e6
     print(f"Tokenising {words:,} words of raw text: {speed:.1f} million words per CPU second\n")
 

@@ -15,9 +15,6 @@ cdef extern from "_tokens.h" nogil:
     Token next_token(const uint8_t **p, const uint8_t *end, bint newlines, bint complete, const HashKey *key,
                      Word *word)
     void hash_word(Word *word, const HashKey *key)
-    int utf8_sequence(const uint8_t *p, const uint8_t *end)
-    const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end)
-    int64_t utf8_faults(const uint8_t *p, const uint8_t *end)
 
 
 cdef int64_t MOST_WORDS

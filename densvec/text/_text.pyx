@@ -1,6 +1,5 @@
 """Text files read in bounded memory, as blocks of whole sentences in valid UTF-8."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t
@@ -250,20 +249,18 @@ cdef class TextReader:
 
     cdef int validate(self, bint final) except -1:
         """Move `valid` as far as the text is UTF-8, and repair what is not."""
-        cdef const uint8_t *end = self.data + self.stop
-        cdef const uint8_t *p
-        with nogil:
-            p = utf8_valid_until(self.data + self.valid, end)
-        self.valid = p - self.data
-        if p < end and (final or utf8_sequence(p, end) < 0):
+        try:
+            _, read = codecs.utf_8_decode(memoryview(self.buffer)[self.valid: self.stop], "strict", final)
+        except UnicodeDecodeError:
             self.repair(final)
+        else:
+            self.valid += read
         return 0
 
     cdef int repair(self, bint final) except -1:
         """Turn data[valid:stop] into UTF-8 as the error handler says."""
-        cdef const uint8_t *p = self.data + self.valid
         cdef Py_ssize_t left = self.stop - self.valid, size, read, rest
-        cdef bytes text = PyBytes_FromStringAndSize(<const char *>p, left)
+        cdef bytes text = bytes(memoryview(self.buffer)[self.valid: self.stop])
         try:
             decoded, read = codecs.utf_8_decode(text, self.errors, final)
         except UnicodeDecodeError as error:
@@ -272,7 +269,8 @@ cdef class TextReader:
                 remedy = "errors='replace' or 'ignore' reads on"
                 error.reason = f"not UTF-8 at byte {offset} of {self.name}; {remedy}"
             raise
-        self.replaced += utf8_faults(p, p + read)
+        found = text[:read]
+        self.replaced += found.decode("utf-8", "replace").count("\ufffd") - found.count("\ufffd".encode())
         text = decoded.encode("utf-8", "surrogatepass")
         size, rest = len(text), left - read
         while self.valid + size + rest + 1 > self.capacity:

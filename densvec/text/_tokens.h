@@ -1,4 +1,4 @@
-/* Tokens of UTF-8 text: where words end, their hash, and which bytes are not UTF-8.
+/* Tokens of UTF-8 text: where words end, and their hash.
  *
  * Words are what Python's str.split() finds. Every function may read up to TOKEN_PADDING bytes beyond `end`: the
  * buffers of _text.pyx are allocated that much larger than their text.
@@ -198,74 +198,6 @@ static inline Token next_token(const uint8_t **p, const uint8_t *end, int newlin
     }
 #endif
     return any_token(p, end, newlines, complete, key, w);
-}
-
-/* Whether the two bytes at p, the first of them beyond ASCII, can begin a sequence. */
-static inline int utf8_begins(const uint8_t *p) {
-    switch (p[0]) { /* the second byte of some sequences has fewer values: others would be shorter, or no characters */
-        case 0xE0: return p[1] >= 0xA0 && p[1] < 0xC0;
-        case 0xED: return p[1] >= 0x80 && p[1] < 0xA0;
-        case 0xF0: return p[1] >= 0x90 && p[1] < 0xC0;
-        case 0xF4: return p[1] >= 0x80 && p[1] < 0x90;
-        default: return p[1] >= 0x80 && p[1] < 0xC0;
-    }
-}
-
-/* The UTF-8 sequence at p: its length if it is valid, minus the length of the bytes that a decoder replaces by one
- * U+FFFD if it is not (the "maximal subpart" of Unicode, as Python does), 0 if the text ends within it. */
-static inline int utf8_sequence(const uint8_t *p, const uint8_t *end) {
-    const uint8_t lead = p[0];
-    const ptrdiff_t left = end - p;
-    if (lead < 0x80) return 1;
-    if (lead < 0xC2 || lead > 0xF4) return -1;
-    if (left < 2) return 0;
-    if (!utf8_begins(p)) return -1;
-    if (lead < 0xE0) return 2;
-    if (left < 3) return 0;
-    if ((p[2] & 0xC0) != 0x80) return -2;
-    if (lead < 0xF0) return 3;
-    if (left < 4) return 0;
-    return (p[3] & 0xC0) == 0x80 ? 4 : -3;
-}
-
-/* How many of eight bytes of text are ASCII before the first that is not; perhaps fewer, but 8 if all are. */
-static inline size_t ascii_length(uint64_t text) {
-    const uint64_t high = text & 0x8080808080808080ULL;
-    if (!high) return 8;
-#ifdef EIGHT_AT_ONCE
-    return (size_t)first_byte(high);
-#else
-    return 0;
-#endif
-}
-
-/* The first byte of [p, end) that does not begin a complete valid UTF-8 sequence, or end. */
-static inline const uint8_t *utf8_valid_until(const uint8_t *p, const uint8_t *end) {
-    int length;
-    while (p < end) {
-        if (end - p >= 8) {
-            const size_t n = ascii_length(load8(p));
-            p += n;
-            if (n == 8) continue;
-        }
-        do {
-            length = utf8_sequence(p, end);
-            if (length <= 0) return p;
-            p += length;
-        } while (p < end && *p >= 0x80);
-    }
-    return end;
-}
-
-/* How many byte sequences of [p, end) are not UTF-8. */
-static inline int64_t utf8_faults(const uint8_t *p, const uint8_t *end) {
-    int64_t faults = 0;
-    while ((p = utf8_valid_until(p, end)) < end) {
-        const int length = utf8_sequence(p, end);
-        p = length ? p - length : end;
-        faults++;
-    }
-    return faults;
 }
 
 #endif

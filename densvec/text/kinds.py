@@ -325,27 +325,3 @@ def without_boilerplate(lines: Iterable[str]) -> Iterator[str]:
             inside = False
         elif inside:
             yield line
-
-
-class AsFile:
-    """Lines as a binary file in UTF-8."""
-
-    def __init__(self, lines: Iterator[str], file: Any) -> None:
-        self._lines, self._file, self._left = lines, file, b""
-
-    def read(self, size: int) -> bytes:
-        """Return at most `size` bytes; none only at the end."""
-        parts, total = [self._left], len(self._left)
-        while total < size:
-            line = next(self._lines, None)
-            if line is None:
-                break
-            parts.append(f"{line}\n".encode("utf-8", "surrogatepass"))
-            total += len(parts[-1])
-        data = b"".join(parts)
-        self._left = data[size:]
-        return data[:size]
-
-    def close(self) -> None:
-        """Close the file that the lines come from."""
-        self._file.close()

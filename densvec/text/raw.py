@@ -10,15 +10,15 @@ from typing import Any
 
 from densvec.files.streams import faults_named, open_binary
 from densvec.text import kinds
-from densvec.text._raw import Tokenised
+from densvec.text._raw import Tokeniser
 from densvec.text._text import MAX_SENTENCE_LENGTH, TextReader
 from densvec.text.source import (
+    AsFile,
     TextCorpus,
-    Transcoded,
     corpus_paths,
+    decoded,
     is_files,
     log_once,
-    log_replaced,
     source_opener,
 )
 from densvec.text.text_reading import REGEX, TextReading
@@ -183,23 +183,18 @@ class RawText(TextCorpus):
             tokenize = "simple" if looks_raw(text) or stage is not None else "none"
             lower = lower and (tokenize == "simple" or text != text.lower())
         split = self._split or (str.split if tokenize == "none" and lower else None)
-        if stage or split or encoding != "utf-8" or self.errors == "strict":
-            file = Transcoded(file, encoding, self.errors, name)
-        lines = _lines(file) if stage is None else stage(_lines(file))
-        if split is not None:
-            return kinds.AsFile(_tokenised(lines, split, lower), file)
-        if stage is not None:
-            file = kinds.AsFile(lines, file)
-        if tokenize == "none":
+        if tokenize == "none" and not (stage or split or encoding != "utf-8" or self.errors == "strict"):
             return file
-        wrapped = looks_wrapped(text) if self.wrapped is None else self.wrapped
-        return Tokenised(
-            file,
-            lower=self.lower,
-            keep_numbers=self.keep_numbers,
-            line_ends=not wrapped,
-            count_invalid=lambda invalid: log_replaced(invalid, name),
-        )
+        pieces = decoded(file, encoding, self.errors, name)
+        if stage is not None:
+            pieces = (f"{line}\n" for line in stage(_lines(pieces)))
+        if split is not None:
+            pieces = _split_lines(_lines(pieces), split, lower)
+        elif tokenize == "simple":
+            wrapped = looks_wrapped(text) if self.wrapped is None else self.wrapped
+            tokeniser = Tokeniser(lower=self.lower, keep_numbers=self.keep_numbers, line_ends=not wrapped)
+            pieces = _tokenised(pieces, tokeniser)
+        return AsFile(pieces, file)
 
     def _stage(self, name: str, data: bytes, text: str) -> Callable[[Iterator[str]], Iterator[str]] | None:
         """Return what makes the lines of a file lines of text; None if they are that."""
@@ -213,11 +208,17 @@ class RawText(TextCorpus):
         return None
 
 
-def _tokenised(lines: Iterator[str], split: Callable[[str], Iterable[str]], lower: bool) -> Iterator[str]:
+def _tokenised(pieces: Iterator[str], tokeniser: Tokeniser) -> Iterator[str]:
+    for piece in pieces:
+        yield tokeniser.feed(piece)
+    yield tokeniser.feed("", final=True)
+
+
+def _split_lines(lines: Iterator[str], split: Callable[[str], Iterable[str]], lower: bool) -> Iterator[str]:
     """Yield lines that a function splits into words, these between spaces."""
     for line in lines:
         words = ("_".join(word.split()) for word in split(line.lower() if lower else line))
-        yield " ".join(filter(None, words))
+        yield " ".join(filter(None, words)) + "\n"
 
 
 def _splitter(tokenize: Tokenize) -> Callable[[str], Iterable[str]] | None:
@@ -255,12 +256,12 @@ def _decoded(data: bytes, encoding: str) -> str:
     return data[mark:].decode(said or encoding, "replace")
 
 
-def _lines(file: Any) -> Iterator[str]:
-    left = b""
-    while data := file.read(1 << 18):
-        *lines, left = (left + data).split(b"\n")
-        yield from (line.decode("utf-8", "surrogatepass") for line in lines)
-    yield left.decode("utf-8", "surrogatepass")
+def _lines(pieces: Iterator[str]) -> Iterator[str]:
+    left = ""
+    for piece in pieces:
+        *lines, left = (left + piece).split("\n")
+        yield from lines
+    yield left
 
 
 _ENDS_CLAUSE = re.compile(r"\w[.,;:!?][\"'”’)\]]*\s")

@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 #: that their strings are still in the cache when they are yielded.
 _BLOCK_WORDS = 2_000
 
+#: Bytes that are decoded at once.
+_PIECE = 1 << 18
+
 
 def is_files(corpus: object) -> bool:
     """Return whether a corpus is given by the names of files, instead of by its sentences.
@@ -183,7 +186,7 @@ def open_text(path: PathLike) -> Any:
         return file
     length, encoding = kinds.byte_order_mark(file.read(4))
     file.seek(length)
-    return file if encoding in (None, "utf-8") else Transcoded(file, encoding, "replace")
+    return file if encoding in (None, "utf-8") else AsFile(decoded(file, encoding, "replace"), file)
 
 
 def source_opener(
@@ -198,30 +201,40 @@ def source_opener(
     raise TypeError(f"a corpus is a path or an open file that supports seek(0), not {source!r}")
 
 
-class Transcoded:
-    """A file in another encoding, read as UTF-8; what could not be decoded is logged under the file's `name`."""
+def decoded(file: Any, encoding: str, errors: str, name: str = "") -> Iterator[str]:
+    """Yield the text of a file; what could not be decoded is logged under the file's `name`."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    own = "\ufffd".encode(encoding, "ignore")  # how the text itself says "replaced"
+    replaced, end = 0, b""
+    while True:
+        data = file.read(_PIECE)
+        text = decoder.decode(data, final=not data)
+        replaced += text.count("\ufffd")
+        if own:
+            replaced -= (end + data).count(own)
+            end = (end + data)[1 - len(own) :]
+        yield text
+        if not data:
+            break
+    if name:
+        log_replaced(replaced, name, encoding.upper())
 
-    def __init__(self, file: Any, encoding: str, errors: str, name: str = "") -> None:
-        self._file, self._name, self._encoding = file, name, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
-        self._own = "\ufffd".encode(encoding, "ignore") or None  # how the text itself says "replaced"
-        self._replaced = 0
+
+class AsFile:
+    """Pieces of text as a binary file in UTF-8; closing it closes the file that they come from."""
+
+    def __init__(self, pieces: Iterator[str], file: Any) -> None:
+        self._pieces, self._left, self.close = pieces, b"", file.close
 
     def read(self, size: int) -> bytes:
         """Return at most `size` bytes; none only at the end."""
-        while True:
-            data = self._file.read(max(1, size // 4))  # no character takes more than four times its bytes
-            text = self._decoder.decode(data, final=not data)
-            self._replaced += text.count("\ufffd") - (data.count(self._own) if self._own else 0)
-            if text or not data:
-                break
-        if not data and self._name:
-            log_replaced(self._replaced, self._name, self._encoding.upper())
-        return text.encode("utf-8", "surrogatepass")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        parts, total = [self._left], len(self._left)
+        while total < size and (piece := next(self._pieces, None)) is not None:
+            parts.append(piece.encode("utf-8", "surrogatepass"))
+            total += len(parts[-1])
+        data = b"".join(parts)
+        self._left = data[size:]
+        return data[:size]
 
 
 class TextCorpus:

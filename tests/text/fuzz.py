@@ -14,11 +14,11 @@ import numpy as np
 
 from densvec._corpus import Sampler
 from densvec.native._skipgram import Kernel
-from densvec.text._raw import Tokenised
+from densvec.text._raw import Tokeniser
 from densvec.text._text import TextReader
 from densvec.text._words import SentenceReader, WordCounter, WordIndex
 from tests import fuzzing
-from tests.text.test_raw import read_all
+from tests.text.test_raw import in_pieces
 
 PATIENCE = 60  # seconds a case may take
 HANDLERS = ["replace", "ignore", "backslashreplace", "surrogateescape"]
@@ -160,10 +160,11 @@ def train(blocks, words, rng):
 def check_raw(data, rng):
     """Tokenise the same bytes as raw text, in pieces of any size."""
     options = {name: rng.random() < 0.5 for name in ("lower", "keep_numbers", "line_ends")}
-    whole = read_all(Tokenised(io.BytesIO(data), **options))
-    pieces = read_all(Tokenised(Dribble(data, rng), buffer_size=rng.choice([16, 100, 1 << 18]), **options))
+    text = data.decode("utf-8", "replace")
+    whole = Tokeniser(**options).feed(text, final=True)
+    pieces = in_pieces(text, rng.choice([1, 16, 100, 1 << 18]), **options)
     require(whole == pieces, "raw text is tokenised alike in pieces of any size")
-    lines = whole.decode("utf-8").split("\n")
+    lines = whole.split("\n")
     require(not whole or all(token for line in lines for token in line.split(" ")), "no token is empty")
 
 
