@@ -8,6 +8,7 @@ import os
 import re
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,11 @@ def settings_of(args: argparse.Namespace, paths: dict[str, str]) -> Settings:
     limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)
     if args.corpus is not None and not os.path.isfile(args.corpus):
         raise UsageError(f"--corpus {args.corpus}: there is no such file")
-    origins, workers = tuple(args.allow_origin), getattr(args, "workers", 1)
-    return Settings(paths, args.host, args.token or None, origins, workers, limits, args.corpus)
+    origins = tuple(args.allow_origin)
+    settings = Settings(paths, args.host, args.token or None, origins, limits=limits, corpus=args.corpus)
+    if args.command == "explore":
+        return settings
+    return replace(settings, workers=args.workers, metrics=args.metrics, access_log=args.access_log)
 
 
 def paths_of(arguments: Sequence[str]) -> dict[str, str]:
@@ -144,6 +148,10 @@ examples:
         ),
         *_server_options(port=8000),
         option("--workers", "processes that answer", 1),
+        flag("--metrics", "count requests, for Prometheus, at /metrics"),
+        flag(
+            "--access-log", "write a line of JSON for each request to standard error, without what is asked"
+        ),
     ],
     _run,
 )

@@ -22,6 +22,7 @@ from densvec.serve.faults import FAULTS_OF_THE_REQUEST, BusyError, answer_to, se
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
 from densvec.serve.senses import SenseFinder
+from densvec.serve.traffic import Metrics, Traffic
 from densvec.types import Corpus
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,8 @@ def app(
     allow_origins: Iterable[str] = (),
     limits: Limits | None = None,
     corpus: Corpus | None = None,
+    metrics: bool = False,
+    access_log: bool = False,
 ) -> FastAPI:
     """Return an application that answers from a model, to be served or to be mounted in another one.
 
@@ -63,6 +66,10 @@ def app(
         What one request may ask for.
     corpus : path, list of paths, or iterable of token lists, optional
         A text to find the senses of words in (``/v1/senses``).
+    metrics : bool, optional
+        Whether to count requests for Prometheus, at ``/metrics``, which needs the token if there is one.
+    access_log : bool, optional
+        Whether to log a line of JSON for each request, at level INFO of the logger ``densvec.serve.access``.
 
     Returns
     -------
@@ -111,6 +118,12 @@ def app(
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type"],
         )
+    if metrics or access_log:
+        counted = Metrics() if metrics else None
+        if counted is not None:
+            application.get("/metrics", include_in_schema=False)(counted.page)
+        known = {"/", "/metrics", *application.openapi()["paths"]}
+        application.add_middleware(Traffic, routes=known, metrics=counted, log=access_log)
     return application
 
 

@@ -165,7 +165,7 @@ class Guard:
             if named is None or named[1] not in self._hosts:
                 return 421, f"this service does not answer for the host {host[:80].decode('latin-1')!r}"
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if self._token is not None and (path.startswith("/v1/") or path == "/openapi.json"):
+        if self._token is not None and (path.startswith("/v1/") or path in ("/openapi.json", "/metrics")):
             scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
             if scheme.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self._token):
                 return 401, "a token is needed: send the header 'Authorization: Bearer TOKEN'"

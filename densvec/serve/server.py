@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from densvec.answers.messages import route_messages, sentence
 from densvec.serve.connection import Connection
 from densvec.serve.limits import HEADER_BYTES, LOCAL_HOSTS, Limits
 from densvec.serve.models import Models
+from densvec.serve.traffic import TOGETHER, access
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -48,6 +50,8 @@ class Settings:
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
     corpus: str | None = None
+    metrics: bool = False
+    access_log: bool = False
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
@@ -97,7 +101,10 @@ def run(settings: Settings, sock: socket.socket, ready: Callable[[], None]) -> N
         timeout_worker_healthcheck=_GRACE,
     )
     if settings.workers > 1:
-        _Supervisor(config, sock, ready).run()
+        with tempfile.TemporaryDirectory(prefix="densvec-metrics-") as folder:
+            if settings.metrics:
+                os.environ[TOGETHER] = folder
+            _Supervisor(config, sock, ready).run()
         return
     # uvicorn raises the signal that stopped it again at its end, but being stopped is no error.
     signal.signal(signal.SIGTERM, lambda signum, frame: None)
@@ -168,6 +175,10 @@ def _application(settings: Settings) -> FastAPI:
         sys.exit(STARTUP_FAILURE)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, _reloading(models))
+    if settings.access_log:
+        access.addHandler(logging.StreamHandler())
+        access.setLevel(logging.INFO)
+        access.propagate = False
     _set_aside()
     # By default, the event loop waits up to 5 ms for its turn while a thread answers.
     sys.setswitchinterval(0.001)
@@ -180,6 +191,8 @@ def _application(settings: Settings) -> FastAPI:
         allow_origins=settings.allow_origins,
         limits=_within_files(settings.limits),
         corpus=settings.corpus,
+        metrics=settings.metrics,
+        access_log=settings.access_log,
     )
 
 
