@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from densvec.reading import MOST_NARROWING
-from densvec.training.torch.step import Losses, Model, Posteriors, Rows, Scores, Tables, squares
-from densvec.training.torch.windows import Beyond, Windows
+from densvec.training.torch.step import Contrast, Losses, Model, Posteriors, Rows, Scores, Tables, squares
+from densvec.training.torch.windows import Beyond, Windows, Words
 
 
 class Step(NamedTuple):
@@ -46,12 +47,13 @@ def differentiate(
     posteriors = model.posteriors(tables, windows, rows)
     contrast = model.contrast(windows, rows, posteriors)
     losses, violations, pair_weights = model.compare(windows, contrast.kl)
-    shares = _shares(model, violations, pair_weights)[:, :, None]  # (n, C, 1)
+    shares = _shares(model, violations, pair_weights)
+    words, width = windows.words, rows.log_variances.shape[1]
 
     # ∂/∂μ_q of Σ shares · KL is Σ shares · (μ_q - μ_p)/v_p
-    gains = shares * contrast.precision
-    pulls = contrast.shifts.mul_(gains)  # in place: they are large
-    pulled, precision = pulls.sum(1), gains.sum(1)
+    pulls = _bags(words.numbers, contrast.of_words, shares)
+    precision = pulls[:, :width]
+    pulled = posteriors.mean * precision - pulls[:, width:]
     prior_precision, variance = (-rows.prior_log_variances).exp(), posteriors.log_variance.exp()
     prior_share = model.objective.kl_weight * windows.trained.to(pulled.dtype)
     prior_pull, shift = prior_share * prior_precision, posteriors.shift
@@ -60,36 +62,56 @@ def differentiate(
     # What each centre does to its own prior. A residual posterior takes its prior's mean along, by which KL[q‖prior]
     # does not change; a narrowing one's variance goes with its prior's, so only the shift says how wide that must be.
     d_prior = pulled if model.residual else -prior_pull * shift
-    steepness = gains.abs().sum(1) if model.residual else torch.zeros_like(precision)
+    steepness = torch.zeros_like(precision)
+    if model.residual:
+        steepness = _bags(words.numbers, (-rows.log_variances).exp(), shares.abs())
     kept = 1 if model.reading.narrowing else variance * prior_precision
-    slopes = prior_share * (1 - kept - squares(shift, variance.shape[1]) * prior_precision)
+    slopes = prior_share * (1 - kept - squares(shift, width) * prior_precision)
 
     if model.reading.narrowing:
         assert beyond is not None
         d_head = _head_of_narrowing(posteriors, model.scores(tables, rows, beyond, posteriors.mean))
     else:
         assert posteriors.free is not None
-        total = shares.sum(1) + prior_share
+        total = shares.sum(1, keepdim=True) + prior_share
         d_head = rows.fisher * (variance * (precision + prior_pull) - total) * posteriors.free
     embeddings, weights = _encoder(model, tables, windows, rows, posteriors, d_mean, d_head, beyond)
 
-    words, met = windows.words, windows.mask[:, :, None].to(shares.dtype)
-    centres = words.ids[words.numbers[:, -1]]
+    met = windows.mask.to(shares.dtype)
+    total = words.totals(shares)
+    # in place, for there are many more words than centres
+    pushed = words.sums(contrast.of_posteriors, shares)[:, width:]
+    pushed.addcmul_(total, rows.means).mul_(contrast.of_words[:, :width])
     return Step(
         windows,
         rows,
         losses,
-        means=words.sums_of_last(d_prior) - words.sums(pulls),
-        by_contrast=words.sums(shares * (1 - contrast.stretch)),
-        by_prior=words.sums_of_last(slopes),
-        strength=words.sums(shares.abs()) + words.sums_of_last(prior_share),
-        steepness=words.sums_of_last(steepness),
-        stretch=words.sums(met * contrast.stretch[:, : met.shape[1]]),
-        met=words.sums(met),
-        company=words.sums(met * company[centres][:, None, None]),
+        means=words.add_to_last(pushed, d_prior),
+        by_contrast=total - _stretches(words, rows, contrast, shares),
+        by_prior=words.add_to_last(torch.zeros_like(rows.log_variances), slopes),
+        strength=words.add_to_last(words.totals(shares.abs()), prior_share),
+        steepness=words.add_to_last(torch.zeros_like(rows.log_variances), steepness),
+        stretch=_stretches(words, rows, contrast, met),
+        met=words.totals(met),
+        company=words.totals(met * company[words.ids[words.numbers[:, -1:]]]),
         embeddings=embeddings,
         weights=weights,
     )
+
+
+def _bags(numbers: Tensor, of_words: Tensor, weights: Tensor) -> Tensor:
+    """Return the weighted sums of the rows with the numbers of (n, C): (n, width)."""
+    return F.embedding_bag(numbers, of_words, mode="sum", per_sample_weights=weights)
+
+
+def _stretches(words: Words, rows: Rows, contrast: Contrast, weights: Tensor) -> Tensor:
+    """Return the weighted stretches of each word added up: (U, 1|D)."""
+    width = rows.log_variances.shape[1]
+    if width == 1:
+        return words.totals(weights * contrast.stretch[:, : weights.shape[1]]) / rows.fisher
+    moments, opposite = words.sums(contrast.of_posteriors, weights).tensor_split((width,), 1)
+    multiplied = moments + opposite * rows.means + words.totals(weights) * contrast.squares
+    return multiplied * contrast.of_words[:, :width] / rows.fisher
 
 
 def _shares(model: Model, violations: Tensor, weights: Tensor) -> Tensor:
@@ -120,7 +142,7 @@ def _encoder(
     beyond: Beyond | None,
 ) -> tuple[Tensor, list[Tensor]]:
     """Return the derivatives by the encoder's inputs, and by its weights."""
-    hidden, inputs, dtype = posteriors.hidden, rows.embeddings, d_mean.dtype
+    hidden, dtype = posteriors.hidden, d_mean.dtype
     d_hidden = d_mean @ tables.mean_head.t()
     if model.reading.narrowing:
         assert beyond is not None
@@ -130,13 +152,15 @@ def _encoder(
     else:
         d_variance_head, d_variance_bias = hidden.t() @ d_head, d_head.sum(0)
         d_hidden = d_hidden + d_head @ tables.variance_head.t()
-    d_active = torch.where(posteriors.active > 0, posteriors.weights * d_hidden[:, None], 0).to(dtype)
-    d_context = windows.texts.sums(d_active)
-    d_centre = windows.texts.sums_of_last(d_active.sum(1))
-    d_inputs = d_context @ tables.context_layer.t() + d_centre @ tables.centre_layer.t()
+    # of each context word's hidden units but for its weight, in their place: the relu lets back what it let through
+    d_active = posteriors.active.sign_().mul_(d_hidden[:, None])
+    d_context = windows.texts.sums_of_uses(d_active, posteriors.weights).to(dtype)
+    d_centre = (posteriors.weights[:, None] @ d_active)[:, 0].to(dtype)
+    d_inputs = d_context @ tables.context_layer.t()
+    d_inputs = windows.texts.add_to_last(d_inputs, d_centre @ tables.centre_layer.t())
     return d_inputs.to(dtype), [
-        inputs.t() @ d_context,
-        inputs.t() @ d_centre,
+        rows.embeddings.t() @ d_context,
+        rows.centre_embeddings.t() @ d_centre,
         hidden.t() @ d_mean,
         d_mean.sum(0),
         d_variance_head,

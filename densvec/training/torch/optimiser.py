@@ -133,7 +133,7 @@ class Optimiser:
         they are in as many minibatches; while one for several tiles has several occurrences, in some of the tiles.
         """
         texts, gradient = step.windows.texts, step.embeddings
-        uses = texts.sums(torch.ones_like(texts.numbers, dtype=gradient.dtype)[:, :, None]).clamp(min=1)
+        uses = texts.totals(torch.ones_like(texts.numbers, dtype=gradient.dtype)).clamp(min=1)
         mean_square = gradient.square().mean(1, keepdim=True)
         square = mean_square * (pace.parts * (pace.tiles + uses - 1) / (pace.tiles * uses))
         moved = -rate * gradient * (self.squares[texts.ids][:, None] + square + ADAGRAD_EPSILON).rsqrt()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from densvec.encoder import LOG_VARIANCE_BOUNDS
@@ -40,14 +41,16 @@ class Rows(NamedTuple):
     prior_means: Tensor  # (n, D)
     prior_log_variances: Tensor  # (n, 1|D)
     embeddings: Tensor  # (words that are read, E)
+    centre_embeddings: Tensor  # (n, E)
 
     @classmethod
     def of(cls, tables: Tables, windows: Windows) -> Rows:
         """Look them up."""
-        means, log_variances = (table[windows.words.ids] for table in tables[:2])
+        means, log_variances = (F.embedding(windows.words.ids, table) for table in tables[:2])
         priors = windows.words.numbers[:, -1]
-        embeddings = tables.embeddings[windows.texts.ids]
-        return cls(means, log_variances, means[priors], log_variances[priors], embeddings)
+        embeddings = F.embedding(windows.texts.ids, tables.embeddings)
+        centres = embeddings[windows.texts.numbers[:, -1]]
+        return cls(means, log_variances, means[priors], log_variances[priors], embeddings, centres)
 
     @property
     def fisher(self) -> float:
@@ -62,7 +65,7 @@ class Posteriors(NamedTuple):
     shift: Tensor  # (n, D) of the mean from the prior's
     log_variance: Tensor  # (n, 1|D)
     active: Tensor  # (n, S, H) hidden units of each context word
-    weights: Tensor  # (n, S, 1) of the context words in the sum
+    weights: Tensor  # (n, S) of the context words in the sum
     scale: Tensor  # (n, 1) of that sum
     hidden: Tensor  # (n, H)
     free: Tensor | None  # (n, 1|D) where the log-variance is within its bounds; None for a narrowing encoder
@@ -71,16 +74,19 @@ class Posteriors(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """The divergences of n posteriors from their C targets, and the terms that they are made of.
+    """The divergences of n posteriors from their C targets, and the factors that they are made of.
 
     The stretch of a target is the posterior's second moment about it in units of its variance,
-    (v_q + (μ_q - μ_p)²) / v_p: the mean over dimensions if one variance stands for all.
+    (v_q + (μ_q - μ_p)²) / v_p: the mean over dimensions if one variance stands for all. Multiplied out, it is an
+    inner product of a row of the posterior and one of the word, and so are all its sums over the uses of a word or
+    the targets of a centre: no difference of two means is ever stored.
     """
 
     kl: Tensor  # (n, C)
-    stretch: Tensor  # (n, C, 1|D)
-    precision: Tensor  # (n, C, 1|D)
-    shifts: Tensor  # (n, C, D) from the target's mean to the posterior's
+    stretch: Tensor  # (n, C) times F, summed over dimensions
+    of_posteriors: Tensor  # (n, 1|D + D): F·(v_q + μ_q²), -μ_q
+    of_words: Tensor  # (U, 1|D + D): 1/v_p, μ_p/v_p
+    squares: Tensor  # (U, 1|D): F·μ_p²
 
 
 class Losses(NamedTuple):
@@ -119,10 +125,13 @@ class Model:
         """Infer the posterior of each centre."""
         inputs, read = rows.embeddings, windows.texts.numbers
         # The layer is linear before the relu: words are projected once each, and pairs are added up.
-        from_context, from_centre = inputs @ tables.context_layer, inputs @ tables.centre_layer
-        active = (from_context[read[:, :-1]] + from_centre[read[:, -1:]]).relu()
+        from_context, from_centre = (
+            inputs @ tables.context_layer,
+            rows.centre_embeddings @ tables.centre_layer,
+        )
+        active = (F.embedding(read[:, :-1], from_context) + from_centre[:, None]).relu()
         weights, scale = self._reading_weights(windows, inputs.dtype)
-        hidden = (weights * active).sum(1).to(inputs.dtype)
+        hidden = (weights[:, None] @ active)[:, 0].to(inputs.dtype)
         found = (hidden @ tables.mean_head).to(inputs.dtype) + tables.mean_bias
         if self.residual:
             mean, shift = found + rows.prior_means, found
@@ -152,16 +161,20 @@ class Model:
         if reading.saturation != math.inf:
             totals = weights.sum(1, keepdim=True)
             scale = (2 * reading.window + reading.saturation) / (totals + reading.saturation)
-        return (weights * scale)[:, :, None], scale
+        return weights * scale, scale
 
     def contrast(self, windows: Windows, rows: Rows, posteriors: Posteriors) -> Contrast:
         """Compare each posterior with its targets."""
-        numbers, of_q = windows.words.numbers, posteriors.log_variance[:, None]
-        shifts, log_variances = posteriors.mean[:, None] - rows.means[numbers], rows.log_variances[numbers]
-        precision = (-log_variances).exp()
-        stretch = (of_q.exp() + squares(shifts, precision.shape[2])) * precision
-        kl = rows.fisher * (stretch - 1 + log_variances - of_q).sum(2)
-        return Contrast(kl, stretch, precision, shifts)
+        numbers, width = windows.words.numbers, rows.log_variances.shape[1]
+        precision = (-rows.log_variances).exp()
+        moments = rows.fisher * (posteriors.log_variance.exp() + squares(posteriors.mean, width))
+        of_posteriors = torch.cat((moments, -posteriors.mean), 1)
+        of_words = torch.cat((precision, rows.means * precision), 1)
+        own = rows.fisher * squares(rows.means, width)
+        of_uses = torch.stack(((own * precision).sum(1), rows.fisher * rows.log_variances.sum(1)), 1)[numbers]
+        stretch = windows.words.products(of_posteriors, of_words) + of_uses[:, :, 0]
+        of_q = rows.fisher * (1 + posteriors.log_variance).sum(1, keepdim=True)
+        return Contrast(stretch + of_uses[:, :, 1] - of_q, stretch, of_posteriors, of_words, own)
 
     def compare(self, windows: Windows, kl: Tensor) -> tuple[Losses, Tensor, Tensor]:
         """Return the loss and its two parts, by how much contrasts violate the margin, (n, S, K), and their weights."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import torch
@@ -10,31 +11,71 @@ from torch import Tensor
 
 from densvec.training.torch.minibatch import Minibatch
 
+with warnings.catch_warnings():  # torch says once in a process that its sparse matrices may change
+    warnings.simplefilter("ignore", UserWarning)
+    torch.sparse_csr_tensor([0, 1], [0], [0.0])
+
 
 class Words(NamedTuple):
-    """The distinct words among many uses of words."""
+    """The distinct words among C uses of words in each of n rows."""
 
     ids: Tensor  # (U,) ascending; behind them there may be zeros, which no use has
     numbers: Tensor  # (n, C) the word of each use, of 0 … U - 1
+    order: Tensor  # (n·C,) what brings the uses of each word together
+    rows: Tensor  # (n·C,) the rows of the uses in that order
+    starts: Tensor  # (U,) where the uses of each word begin in it
 
     @classmethod
     def of(cls, uses: Tensor, count: int) -> Words:
         """Return the words of (n, C) ids, of which at most `count` are distinct: no device is asked how many."""
         ids, order = uses.flatten().sort()
-        number = F.pad((ids[1:] != ids[:-1]).cumsum(0), (1, 0))
-        distinct = ids.new_zeros(count).scatter_(0, number, ids)
-        return cls(distinct.long(), torch.empty_like(order).scatter_(0, order, number).view(uses.shape))
+        if ids.device.type == "cpu":  # which can be asked
+            ids, number, counts = torch.unique_consecutive(ids, return_inverse=True, return_counts=True)
+            starts = counts.cumsum(0) - counts
+        else:
+            number = F.pad((ids[1:] != ids[:-1]).cumsum(0), (1, 0))
+            ids = ids.new_zeros(count).scatter_(0, number, ids)
+            starts = torch.searchsorted(number, torch.arange(count, device=ids.device))
+        numbers = torch.empty_like(order).scatter_(0, order, number).view(uses.shape)
+        return cls(ids.long(), numbers, order, order // uses.shape[1], starts)
 
-    def sums(self, of_uses: Tensor) -> Tensor:
-        """Sum by words what belongs to all uses of each row, or to the first of them: (n, c, width) to (U, width)."""
-        return self._sums(of_uses.flatten(0, 1), self.numbers[:, : of_uses.shape[1]].flatten())
+    def products(self, of_rows: Tensor, of_words: Tensor) -> Tensor:
+        """Return the inner products of each row and the words of its uses: (n, C)."""
+        shape, empty = (len(of_words), len(of_rows)), of_rows.new_zeros(len(self.order))
+        if of_rows.device.type != "cpu" or torch.is_grad_enabled() or len(empty) > shape[0] * shape[1]:
+            return (of_rows[:, None] @ F.embedding(self.numbers, of_words).mT)[:, 0]
+        # The products that a sparse matrix has room for, so that nothing is gathered, which would leave the cache.
+        starts = F.pad(self.starts, (0, 1), value=len(empty))
+        room = torch.sparse_csr_tensor(starts, self.rows, empty, shape, check_invariants=False)
+        found = torch.sparse.sampled_addmm(room, of_words, of_rows.t(), beta=0.0).values()
+        return torch.empty_like(found).scatter_(0, self.order, found).view(self.numbers.shape)
 
-    def sums_of_last(self, of_rows: Tensor) -> Tensor:
-        """Sum by words what belongs to the last use of each row, which is the centre: (n, width) to (U, width)."""
-        return self._sums(of_rows, self.numbers[:, -1])
+    def sums(self, of_rows: Tensor, weights: Tensor) -> Tensor:
+        """Sum by words what belongs to rows, (n, width), times the weights of their first c uses, (n, c)."""
+        missing = self.numbers.shape[1] - weights.shape[1]
+        return self._sums(of_rows, self.rows, F.pad(weights, (0, missing)))
 
-    def _sums(self, values: Tensor, numbers: Tensor) -> Tensor:
-        return values.new_zeros(len(self.ids), values.shape[1]).index_add_(0, numbers, values)
+    def sums_of_uses(self, of_uses: Tensor, weights: Tensor) -> Tensor:
+        """Sum by words what belongs to the first c uses of each row, (n, c, width), times their weights, (n, c)."""
+        missing = self.numbers.shape[1] - of_uses.shape[1]
+        flat = of_uses.flatten(0, 1)
+        # the other uses of a row find what is not theirs, and take none of it
+        sources = (self.order - self.rows * missing).clamp(max=len(flat) - 1)
+        return self._sums(flat, sources, F.pad(weights, (0, missing)))
+
+    def totals(self, of_uses: Tensor) -> Tensor:
+        """Sum by words the numbers of the first c uses of each row, (n, c), to (U, 1)."""
+        numbers = self.numbers[:, : of_uses.shape[1]].flatten()
+        return of_uses.new_zeros(len(self.ids)).index_add_(0, numbers, of_uses.flatten())[:, None]
+
+    def add_to_last(self, of_words: Tensor, of_rows: Tensor) -> Tensor:
+        """Add to what belongs to words, in place, what belongs to the last use of each row, which is the centre."""
+        return of_words.index_add_(0, self.numbers[:, -1], of_rows.to(of_words.dtype))
+
+    def _sums(self, values: Tensor, sources: Tensor, weights: Tensor) -> Tensor:
+        """Sum by words the values that their uses find in these places: (U, width)."""
+        weights = weights.flatten()[self.order].to(values.dtype)
+        return F.embedding_bag(sources, values, self.starts, mode="sum", per_sample_weights=weights)
 
 
 class Windows(NamedTuple):
