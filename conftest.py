@@ -23,7 +23,9 @@ OPTIONAL = {
     "densvec/distributed/exchange.py": "torch",
     "densvec/distributed/loop.py": "torch",
     "densvec/distributed/rows.py": "torch",
+    "densvec/integrations/mteb.py": "mteb",
     "densvec/integrations/onnx.py": "onnxruntime",
+    "densvec/integrations/sentence_transformers.py": "tokenizers",
     "densvec/search/engines.py": "faiss",
     "densvec/sklearn.py": "sklearn",
     "densvec/spacy.py": "spacy",
@@ -71,6 +73,7 @@ NEEDS = {
     "docs/howto/search_faiss.md": "faiss",
     "docs/howto/search_databases.md": "duckdb",
     "docs/howto/search_usearch.md": "usearch",
+    "docs/howto/sentence_transformers.md": "tokenizers",
     "docs/howto/serve.md": "fastapi",
     "docs/howto/sklearn.md": "sklearn",
 }

@@ -18,6 +18,7 @@ HEAVY = (
     "duckdb",
 )
 HEAVY += ("faiss", "usearch", "qdrant_client", "psycopg", "onnx", "onnxruntime", "huggingface_hub", "annoy")
+HEAVY += ("tokenizers", "transformers", "sentence_transformers", "mteb", "datasets")
 
 
 def modules_after(code):

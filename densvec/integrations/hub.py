@@ -20,6 +20,7 @@ from densvec._version import __version__
 from densvec.checks import needs
 from densvec.files.atomic import atomic_write
 from densvec.files.persistence import DensvecFileError
+from densvec.integrations.sentence_transformers import save_sentence_transformer
 from densvec.types import PathLike
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def push_to_hub(
     *,
     card: Mapping[str, Any] | None = None,
     figures: Iterable[Figure] = (),
+    sentence_transformers: bool = False,
     private: bool | None = None,
     token: str | None = None,
     message: str = "Upload a densvec model",
@@ -91,6 +93,8 @@ def push_to_hub(
         What the model card says at its top, as in :meth:`save_pretrained`.
     figures : iterable of Figure, optional
         Results of :func:`densvec.evaluation.evaluate_all`, which the hub shows beside the card (``model-index``).
+    sentence_transformers : bool, optional
+        Whether ``SentenceTransformer(name)`` shall open it, too (:meth:`save_sentence_transformer`).
     private, token : optional
         As in ``huggingface_hub.HfApi.create_repo``; ``hf auth login`` stores a token.
     message : str, optional
@@ -117,6 +121,8 @@ def push_to_hub(
     with tempfile.TemporaryDirectory(prefix="densvec-") as folder:
         written.save(os.path.join(folder, CARD))
         save_pretrained(wv, folder)
+        if sentence_transformers:
+            save_sentence_transformer(wv, folder)
         return str(api.upload_folder(repo_id=name, folder_path=folder, commit_message=message).oid)
 
 

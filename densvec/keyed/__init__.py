@@ -15,7 +15,7 @@ import numpy.typing as npt
 from densvec import questions
 from densvec.checks import KEY_TYPES
 from densvec.gaussian import Gaussian
-from densvec.integrations import arrow, exchange, hub, onnx
+from densvec.integrations import arrow, exchange, hub, onnx, sentence_transformers
 from densvec.keyed import evaluation, growth, retired, saving, search, similarities
 from densvec.questions.hypernymy import HypernymyScale
 from densvec.questions.lookup import known_log_variances, row_or_rows, rows_of
@@ -280,6 +280,7 @@ class KeyedDensities(Tables):
     count_beside = questions.beside.count_beside
     senses = questions.senses.senses
     compare = questions.contrast.compare
+    encode = questions.texts.encode
     text_density = questions.texts.text_density
     text_similarity = questions.texts.text_similarity
     text_similarities = questions.texts.text_similarities
@@ -321,6 +322,7 @@ class KeyedDensities(Tables):
     save_pretrained = hub.save_pretrained
     from_pretrained = classmethod(hub.from_pretrained)
     push_to_hub = hub.push_to_hub
+    save_sentence_transformer = sentence_transformers.save_sentence_transformer
     to_arrow = arrow.to_arrow
     from_arrow = classmethod(arrow.from_arrow)
     save_parquet = arrow.save_parquet

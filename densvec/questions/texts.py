@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from densvec.checks import refuse_bytes
 from densvec.distances.metrics import find_metric
 from densvec.gaussian import Gaussian
 from densvec.questions.lookup import known_log_variances, whitened, words_of
-from densvec.types import Floats
+from densvec.types import Floats, Indices
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -119,36 +122,100 @@ def text_similarities(
     return scores
 
 
+def encode(
+    wv: KeyedDensities,
+    texts: str | Iterable[str | Sequence[str]],
+    *,
+    weights: str | Sequence[float] = "sif",
+    batch_size: int = 10_000,
+    dtype: npt.DTypeLike | None = None,
+    show_progress: bool | None = None,
+) -> Any:
+    """Return the vectors of texts, of length 1: the dot product of two is their :meth:`text_similarity`.
+
+    What a word means in its context is lost here, and so is the order of words: a text is the weighted average of the
+    means of its words, in a space where words vary equally in all directions. See :meth:`infer` for words in context.
+
+    Parameters
+    ----------
+    texts : iterable of str or of lists of tokens, or one str
+        Read in batches, so that a generator of any length will do.
+    weights
+        As in :meth:`text_density`.
+    batch_size : int, optional
+        How many texts are read at once.
+    dtype : dtype, optional
+        Of the vectors; by default that of the tables. Whole numbers are multiplied by the largest of their type.
+    show_progress : bool or None, optional
+        Whether to show a progress bar; None for only in a terminal.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, D), or (D,) for one str
+        0 for texts of which no word is known.
+
+    Examples
+    --------
+    >>> vectors = wv.encode(["the dog and the cat", "a car", "unicorns"])
+    >>> (vectors @ vectors.T).round(2)
+    array([[ 1.  , -0.67,  0.  ],
+           [-0.67,  1.  ,  0.  ],
+           [ 0.  ,  0.  ,  0.  ]], dtype=float32)
+    >>> wv.encode("a car", dtype=np.int8)
+    array([ 12, 126], dtype=int8)
+    """
+    from tqdm.auto import tqdm
+
+    if isinstance(texts, str):
+        return encode(wv, [texts], weights=weights, dtype=dtype, show_progress=False)[0]
+    kind, table, means = np.dtype(dtype or wv.vectors.dtype), word_weights(wv, weights), wv.vectors
+    source, found = iter(texts), [np.zeros((0, wv.vector_size), kind)]
+    hidden = None if show_progress is None else not show_progress
+    total = len(texts) if isinstance(texts, Sequence) else None
+    with tqdm(total=total, unit=" texts", disable=hidden) as progress:
+        while batch := list(islice(source, batch_size)):
+            tokens = [words_of(wv, text) if isinstance(text, str) else text for text in batch]
+            matrix, used = _shares(wv, tokens, table)
+            vectors = whitened(wv, matrix @ means[used].astype(np.float64), 1.0)
+            if kind.kind == "i":
+                vectors = np.rint(vectors * np.iinfo(kind).max)
+            found.append(vectors.astype(kind))
+            progress.update(len(batch))
+    return np.concatenate(found)
+
+
 def _densities(
     wv: KeyedDensities, texts: Sequence[Sequence[str]], weights: str | Sequence[float]
 ) -> Gaussian:
     """Return the densities of texts."""
-    from scipy.sparse import csr_array
-
-    table, known = _word_weights(wv, weights), wv.key_to_index
-    rows = [[row for token in tokens if (row := known.get(token, -1)) >= 0] for tokens in texts]
-    shares: list[Floats] = []
-    for tokens, found in zip(texts, rows, strict=True):
-        if not found:
-            raise ValueError(f"no word of the text {' '.join(tokens[:5])!r} is known, so it has no density")
-        own = table[found] if table[found].any() else np.ones(len(found))
-        shares.append(own / own.sum())
-    flat = (
-        np.concatenate([[], *shares]),
-        np.concatenate([np.zeros(0, int), *rows]),
-        np.cumsum([0, *map(len, rows)]),
-    )
-    matrix = csr_array(flat, shape=(len(rows), len(wv)))
-    used = np.unique(flat[1])  # only the words that occur, of what may be a large table
+    matrix, used = _shares(wv, texts, word_weights(wv, weights))
+    for i in np.flatnonzero(np.diff(matrix.indptr) == 0)[:1]:
+        raise ValueError(f"no word of the text {' '.join(texts[i][:5])!r} is known, so it has no density")
     means, variances = (
-        matrix[:, used] @ part.astype(np.float64)
-        for part in (wv.vectors[used], np.exp(known_log_variances(wv)[used]))
+        matrix @ part.astype(np.float64) for part in (wv.vectors[used], np.exp(known_log_variances(wv)[used]))
     )
     dtype: Any = wv.vectors.dtype
     return Gaussian(means.astype(dtype), variances.astype(dtype))
 
 
-def _word_weights(wv: KeyedDensities, weights: str | Sequence[float]) -> Floats:
+def _shares(wv: KeyedDensities, texts: Sequence[Sequence[str]], table: Floats) -> tuple[Any, Indices]:
+    """Return how much each word counts in each text, for the words that occur, and their rows."""
+    from scipy.sparse import csr_array
+
+    known = wv.key_to_index
+    rows = [[row for token in tokens if (row := known.get(token, -1)) >= 0] for tokens in texts]
+    shares: list[Floats] = []
+    for text, found in zip(texts, rows, strict=True):
+        refuse_bytes(text)
+        own = table[found] if table[found].any() else np.ones(len(found))
+        shares.append(own / max(own.sum(), 1e-300))
+    used, columns = np.unique(np.fromiter(chain.from_iterable(rows), dtype=np.intp), return_inverse=True)
+    offsets = np.cumsum([0, *map(len, rows)])
+    flat = np.concatenate([[], *shares]), columns, offsets
+    return csr_array(flat, shape=(len(rows), len(used))), used
+
+
+def word_weights(wv: KeyedDensities, weights: str | Sequence[float]) -> Floats:
     """Return how much each row of the vocabulary counts."""
     if not isinstance(weights, str):
         table = np.asarray(weights, dtype=np.float64)

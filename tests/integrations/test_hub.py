@@ -261,6 +261,11 @@ class TestPush:
             "model.safetensors",
         }
 
+    def test_sentence_transformers_finds_its_files_there(self, hub, wv):
+        pytest.importorskip("tokenizers")
+        commit = wv.push_to_hub("user/new", sentence_transformers=True)
+        assert {"modules.json", "0_StaticEmbedding/tokenizer.json"} < set(hub.commits["user/new"][commit])
+
     def test_the_card_says_what_the_hub_shows(self, hub, wv):
         wv.text_reading = TextReading("simple", lower=True)
         figures = Results(

@@ -80,3 +80,48 @@ def test_errors_say_what_is_wrong(wv):
         wv.text_density("owl", weights="idf")
     with pytest.raises(ValueError, match="one number for each"):
         wv.text_density("owl", weights=[1.0, 2.0])
+
+
+class TestEncode:
+    TEXTS = ("the owl hoots in the barn", "a ripe apple", "nothing1 known2", "owl", "")
+
+    def test_dot_products_are_the_similarities_of_texts(self, wv):
+        texts = ["the owl hoots in the barn", "a ripe apple", "a silent owl"]
+        vectors = wv.encode(texts)
+        assert vectors @ vectors.T == pytest.approx(wv.text_similarity(texts, texts), abs=1e-5)
+        weights = np.linspace(0, 1, len(wv))
+        vectors = wv.encode(texts, weights=weights)
+        expected = wv.text_similarity(texts, texts, weights=weights)
+        assert vectors @ vectors.T == pytest.approx(expected, abs=1e-5)
+
+    @pytest.mark.parametrize("batch_size", [1, 2, 100])
+    def test_batches_and_generators_make_no_difference(self, wv, batch_size):
+        found = wv.encode((text for text in self.TEXTS), batch_size=batch_size)
+        assert found == pytest.approx(wv.encode([text.split() for text in self.TEXTS]), abs=1e-6)
+        assert wv.encode(self.TEXTS[0]) == pytest.approx(found[0], abs=1e-6)
+
+    def test_texts_without_a_known_word_are_zero(self, wv):
+        lengths = np.linalg.norm(wv.encode(self.TEXTS), axis=1)
+        assert lengths == pytest.approx([1, 1, 0, 1, 0])
+        assert wv.encode([]).shape == (0, wv.vector_size)
+
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int16"])
+    def test_every_type_has_the_same_directions(self, wv, dtype):
+        found, expected = wv.encode(self.TEXTS[:2], dtype=dtype), wv.encode(self.TEXTS[:2], dtype=np.float64)
+        assert found.dtype == dtype
+        lengths = np.linalg.norm(found.astype(float), axis=1)
+        assert (found * expected).sum(axis=1) / lengths == pytest.approx([1, 1], abs=1e-3)
+
+    def test_means_are_enough(self, wv):
+        means = type(wv).from_arrays(wv.index_to_key, wv.vectors, attributes={"count": wv.expandos["count"]})
+        assert means.encode(self.TEXTS) == pytest.approx(wv.encode(self.TEXTS), abs=1e-6)
+
+    def test_text_that_was_not_decoded_is_refused(self, wv):
+        with pytest.raises(TypeError, match="is bytes"):
+            wv.encode([b"the owl"])
+
+    def test_progress_is_shown_if_wanted(self, wv, capsys):
+        wv.encode(self.TEXTS, show_progress=True)
+        assert "5/5" in capsys.readouterr().err
+        wv.encode(self.TEXTS)  # not a terminal
+        assert capsys.readouterr().err == ""
