@@ -1,7 +1,7 @@
 """Answers of densvec beside those of gensim's Word2Vec and FastText, trained on the same text.
 
-``python -m benchmarks.equal_text CORPUS DATA [--epochs N] [--seed N]``. All have 100 dimensions, the same windows, words
-and epochs, and two threads; the rest is each program's default. Vectors are asked by the baselines of ``densvec
+``python -m benchmarks.equal_text CORPUS DATA [--epochs N] [--seed N]``. All have 100 dimensions, the same windows,
+words and epochs, and two threads; the rest is each program's default. Vectors are asked by the baselines of ``densvec
 evaluate``, densities also by the package's own calls.
 """
 
