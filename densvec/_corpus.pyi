@@ -5,7 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Pairing: TypeAlias = Literal["paired", "shared"]
 
-PAIRINGS: tuple[str, str]
 MAX_WINDOW: int
 MAX_NEGATIVE: int
 
@@ -26,15 +25,6 @@ class Block:
         words_before: int = 0,
         examples: int | None = None,
     ) -> None: ...
-    @staticmethod
-    def trusted(
-        ids: NDArray[np.int32],
-        sentences: NDArray[np.int32],
-        number: int,
-        words: int,
-        words_before: int,
-        examples: int,
-    ) -> Block: ...
 
 class Chunk:
     tokens: NDArray[np.int32]

@@ -5,7 +5,6 @@ from libc.math cimport ldexp
 
 import numpy as np
 
-PAIRINGS = ("paired", "shared")
 MAX_WINDOW = MAX_NEGATIVE = 1_000_000
 
 
@@ -65,35 +64,11 @@ cdef inline double unit(uint64_t bits) noexcept nogil:
 
 # ------------------------------------------------------------------------------------------------------------
 
-cdef object frozen(object array):
-    """The array itself, no longer writeable."""
+cdef object frozen(values):
+    """`values` as an int32 array that nobody writes to any more."""
+    array = np.asarray(values, np.int32).view()
     array.setflags(write=False)
     return array
-
-
-cdef object int32_array(object values, str name, int ndim):
-    """A read-only contiguous int32 copy of `values`, or an error that names the argument."""
-    array = np.asarray(values)
-    if array.size == 0 and array.dtype == np.float64:      # np.asarray([]) is float
-        array = array.astype(np.int32)
-    if array.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, not {array.dtype}")
-    if array.size and (array.min() < 0 or array.max() > 2147483647):
-        raise ValueError(f"{name} must lie in 0..2**31-1, found {array.min()}..{array.max()}")
-    return frozen(np.array(array, dtype=np.int32, order="C"))
-
-
-cdef object sentence_bounds(object values, Py_ssize_t n):
-    """`values` as sentence bounds 0 = b[0] <= ... <= b[-1] = n."""
-    bounds = int32_array(values, "sentences", 1)
-    if len(bounds) == 0 or bounds[0] != 0 or bounds[len(bounds) - 1] != n or (np.diff(bounds) < 0).any():
-        raise ValueError(
-            f"sentences must rise from 0 to the number of tokens, {n}; "
-            f"got {np.array2string(bounds, threshold=8)}"
-        )
-    return bounds
 
 
 cdef int64_t count_pairs(const int32_t[::1] sentences, const int32_t[::1] radii) noexcept nogil:
@@ -128,20 +103,11 @@ cdef class Block:
     cdef readonly int64_t number, words, words_before, examples
 
     def __init__(self, ids, sentences, *, number=0, words=None, words_before=0, examples=None):
-        self.ids = int32_array(ids, "ids", 1)
-        self.sentences = sentence_bounds(sentences, len(self.ids))
+        self.ids, self.sentences = frozen(ids), frozen(sentences)
         self.number = number
         self.words = len(self.ids) if words is None else words
         self.words_before = words_before
         self.examples = len(self.sentences) - 1 if examples is None else examples
-
-    @staticmethod
-    def trusted(ids, sentences, number, words, words_before, examples):
-        """Return a block of read-only int32 arrays that need no check: for the readers of this package."""
-        cdef Block block = Block.__new__(Block)
-        block.ids, block.sentences = frozen(ids), frozen(sentences)
-        block.number, block.words, block.words_before, block.examples = number, words, words_before, examples
-        return block
 
     def __repr__(self):
         known = len(self.ids)
@@ -190,23 +156,9 @@ cdef class Chunk:
 
     def __init__(self, tokens, sentences, radii, negatives, pairing="shared", *, epoch=0, number=0,
                  words=None, words_before=0, examples=None):
-        if pairing not in PAIRINGS:
-            raise ValueError(f"pairing must be one of {PAIRINGS}, not {pairing!r}")
-        self.tokens = int32_array(tokens, "tokens", 1)
-        self.sentences = sentence_bounds(sentences, len(self.tokens))
-        self.radii = int32_array(radii, "radii", 1)
-        if len(self.radii) != len(self.tokens):
-            raise ValueError(f"radii has {len(self.radii)} entries for {len(self.tokens)} tokens")
-        if len(self.radii) and self.radii.min() < 1:
-            raise ValueError(f"radii must be at least 1, found {self.radii.min()}")
-        self.negatives = int32_array(negatives, "negatives", 2)
+        self.tokens, self.sentences, self.radii = frozen(tokens), frozen(sentences), frozen(radii)
+        self.negatives = frozen(negatives)
         self.pairs = count_pairs(self.sentences, self.radii)
-        rows = self.pairs if pairing == "paired" else len(self.tokens)
-        if len(self.negatives) != rows:
-            raise ValueError(
-                f'pairing="{pairing}" needs {rows} rows of negatives, one per '
-                f'{"pair" if pairing == "paired" else "token"}; got shape {self.negatives.shape}'
-            )
         self.pairing = pairing
         self.epoch = epoch
         self.number = number
@@ -456,21 +408,10 @@ cdef class Sampler:
 
     def __init__(self, keep, noise, *, window=5, shrink_windows=True, negative=1, pairing="shared", seed=1):
         keep, noise = np.asarray(keep, np.float64), np.asarray(noise, np.float64)
-        if keep.ndim != 1 or keep.shape != noise.shape or keep.size == 0:
-            raise ValueError(
-                f"keep and noise must be non-empty and of one length, one entry per word: "
-                f"{keep.shape}, {noise.shape}"
-            )
         if not (keep >= 0).all():
             raise ValueError(f"keep must hold probabilities, found {keep.min()}")
         if not (noise >= 0).all() or not 1e-300 < noise.sum() < np.inf:  # or their shares would overflow
             raise ValueError("noise must hold finite, non-negative weights that are not all (nearly) zero")
-        if pairing not in PAIRINGS:
-            raise ValueError(f"pairing must be one of {PAIRINGS}, not {pairing!r}")
-        if not 1 <= window <= MAX_WINDOW:
-            raise ValueError(f"window must be between 1 and {MAX_WINDOW}, not {window}")
-        if not 0 <= negative <= MAX_NEGATIVE:
-            raise ValueError(f"negative must be between 0 and {MAX_NEGATIVE}, not {negative}")
         weighted = np.flatnonzero(noise)
         self.sole = weighted[0] if len(weighted) == 1 else -1
         self.size = keep.size
@@ -550,16 +491,7 @@ cdef class Sampler:
             else:
                 draw_paired(negative_array, tokens, bounds, radii, &self.noise, rng)
 
-        cdef Chunk chunk = Chunk.__new__(Chunk)
-        chunk.tokens = frozen(token_array)
-        chunk.sentences = frozen(bound_array)
-        chunk.radii = frozen(radius_array)
-        chunk.negatives = frozen(negative_array)
-        chunk.pairing = self.pairing
-        chunk.epoch = epoch
-        chunk.number = block.number
-        chunk.words = block.words
-        chunk.words_before = block.words_before
-        chunk.examples = block.examples
-        chunk.pairs = pairs
-        return chunk
+        return Chunk(
+            token_array, bound_array, radius_array, negative_array, self.pairing, epoch=epoch,
+            number=block.number, words=block.words, words_before=block.words_before, examples=block.examples,
+        )

@@ -18,7 +18,7 @@ from densvec.questions import prediction
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
 from densvec.training.layout import Layout, TableLayout, uniform
-from densvec.training.native import SkipGramBackend
+from densvec.training.native import skip_gram_backend
 from densvec.types import Array
 
 
@@ -104,4 +104,4 @@ class SkipGram(DensityModel):
         )
 
     def _make_backend(self) -> Backend:
-        return SkipGramBackend(self.wv)
+        return skip_gram_backend(self.wv)

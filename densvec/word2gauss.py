@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from densvec._corpus import MAX_NEGATIVE
-from densvec.checks import check_covariance
+from densvec.checks import check_covariance, one_of
 from densvec.keyed import KeyedDensities
 from densvec.model import DensityModel, model
 from densvec.model.parameters import (
@@ -21,7 +21,7 @@ from densvec.model.parameters import (
 from densvec.training.backend import Backend
 from densvec.training.choice import check_native
 from densvec.training.layout import Layout, TableLayout, constant, uniform
-from densvec.training.native import Word2GaussBackend, check_energy
+from densvec.training.native import ENERGIES, word2gauss_backend
 from densvec.training.settings import Bounds, GaussRates
 
 #: Half the width of the uniform distribution that means start from.
@@ -99,7 +99,7 @@ class Word2Gauss(DensityModel):
     ns_exponent: float | str = ns_exponent("subsampled")
     _: KW_ONLY
     margin: float = number(5.0)
-    energy: str = choice("kl", check_energy)
+    energy: str = choice("kl", lambda value: one_of("energy", value, ENERGIES))
     covariance: str = choice("spherical", check_covariance)
     variance: float = number(1.0)
     min_variance: float = number(0.05)
@@ -137,7 +137,7 @@ class Word2Gauss(DensityModel):
         )
 
     def _make_backend(self) -> Backend:
-        return Word2GaussBackend(
+        return word2gauss_backend(
             self.wv,
             self.margin,
             self.energy,

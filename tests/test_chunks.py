@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from densvec._corpus import Block, Chunk, Sampler
+from densvec._corpus import Block, Sampler
 from densvec.text.feed import Feed
 from densvec.text.thinning import keep_probabilities, noise_weights
 
@@ -212,31 +212,6 @@ def test_keep_probabilities_are_word2vecs():
     np.testing.assert_allclose(keep_probabilities(counts, 1e-2), np.minimum(1, np.sqrt(ratio) + ratio))
     assert (keep_probabilities(counts, 0) == 1).all()
     np.testing.assert_allclose(noise_weights(counts, 0.75), counts**0.75)
-
-
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        {"sentences": [0, 4]},  # beyond the tokens
-        {"sentences": [0, 2, 1, 3]},  # not ascending
-        {"sentences": [1, 3]},  # does not begin at 0
-        {"radii": [1, 1]},
-        {"radii": [1, 0, 1]},
-        {"negatives": [[1], [2]]},
-        {"pairing": "odd"},
-    ],
-)
-def test_a_chunk_that_does_not_fit_together_is_refused(arrays):
-    good = {
-        "tokens": [0, 1, 2],
-        "sentences": [0, 3],
-        "radii": [1, 1, 1],
-        "negatives": [[1], [2], [0]],
-        "pairing": "shared",
-    }
-    Chunk(**good)
-    with pytest.raises(ValueError, match=next(iter(arrays))):
-        Chunk(**{**good, **arrays})
 
 
 def test_an_error_of_the_corpus_reaches_the_caller():

@@ -15,7 +15,7 @@ from densvec.keyed import KeyedDensities
 from densvec.native._skipgram import Kernel
 from densvec.skipgram import SkipGram
 from densvec.training.backend import UnstableTrainingError
-from densvec.training.native import SkipGramBackend
+from densvec.training.native import skip_gram_backend
 from tests.training.cases import SENTENCES, draw_chunk, make_chunk
 
 TOY = list(toy_language(1500))
@@ -47,7 +47,7 @@ def likelihood(chunk, wv):
 
 
 def check_gradients(chunk, wv, tolerance=1e-10):
-    backend = SkipGramBackend(wv)
+    backend = skip_gram_backend(wv)
     result, gradients = backend.gradients(chunk)
     before = {name: array.copy() for name, array in backend.arrays().items()}
     assert backend.measure(chunk) == result
@@ -85,8 +85,8 @@ def test_small_step_goes_down_the_gradient(pairing):
     wv = make_wv()
     chunk = make_chunk([[0, 1, 2, 3]], radii=np.array([3, 1, 1, 1]), pairing=pairing)
     before = wv.vectors.copy(), wv.context_vectors.copy()
-    _, gradients = SkipGramBackend(wv).gradients(chunk)
-    SkipGramBackend(wv).step(chunk, 1e-7)
+    _, gradients = skip_gram_backend(wv).gradients(chunk)
+    skip_gram_backend(wv).step(chunk, 1e-7)
     for now, old, name in zip((wv.vectors, wv.context_vectors), before, gradients, strict=True):
         np.testing.assert_allclose((old - now) / 1e-7, gradients[name], rtol=1e-4, atol=1e-5)
 
@@ -94,7 +94,7 @@ def test_small_step_goes_down_the_gradient(pairing):
 def test_gradients_train_nothing():
     wv = make_wv()
     vectors, context_vectors = wv.vectors.copy(), wv.context_vectors.copy()
-    backend = SkipGramBackend(wv)
+    backend = skip_gram_backend(wv)
     backend.gradients(make_chunk(SENTENCES))
     backend.step(make_chunk(SENTENCES), 0.0)
     for sentences in ([], [[3]], [[1], [], [2]]):
@@ -108,7 +108,7 @@ def test_steps_lower_the_loss_and_repeat_bit_for_bit(pairing):
     tables = []
     for _ in range(2):
         wv = make_wv(dtype=np.float32)
-        backend = SkipGramBackend(wv)
+        backend = skip_gram_backend(wv)
         losses = [backend.step(make_chunk(SENTENCES, pairing=pairing), 0.05).loss for _ in range(50)]
         assert losses[-1] < 0.7 * losses[0]
         tables.append((wv.vectors, wv.context_vectors))
@@ -132,7 +132,7 @@ def test_instruction_sets_agree():
 @pytest.mark.parametrize("pairing", ["paired", "shared"])
 def test_tables_stay_finite_at_any_rate_and_divergence_is_told(alpha, pairing):
     wv = make_wv(dtype=np.float32)
-    backend = SkipGramBackend(wv)
+    backend = skip_gram_backend(wv)
     results = [backend.step(make_chunk(SENTENCES, seed=seed, pairing=pairing), alpha) for seed in range(40)]
     assert np.isfinite(wv.vectors).all()
     assert np.isfinite(wv.context_vectors).all()

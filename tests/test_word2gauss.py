@@ -13,7 +13,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 from densvec.datasets import toy_language
 from densvec.keyed import KeyedDensities
 from densvec.native._word2gauss import ENERGIES, Kernel
-from densvec.training.native import Word2GaussBackend
+from densvec.training.native import word2gauss_backend
 from densvec.training.settings import Bounds, GaussRates
 from densvec.word2gauss import Word2Gauss
 from tests.training.cases import SENTENCES, draw_chunk, make_chunk
@@ -66,7 +66,7 @@ def max_margin(chunk, wv, margin, energy):
 
 
 def check_gradients(chunk, wv, margin, energy, tolerance=1e-10):
-    backend = Word2GaussBackend(wv, margin, energy)
+    backend = word2gauss_backend(wv, margin, energy)
     result, gradients = backend.gradients(chunk)
     before = {name: array.copy() for name, array in backend.arrays().items()}
     assert backend.measure(chunk) == result
@@ -110,7 +110,7 @@ def test_loss_and_gradients_on_any_chunk(data):
 def test_gradients_train_nothing():
     wv = make_wv()
     means, log_variances = wv.vectors.copy(), wv.log_variances.copy()
-    backend = Word2GaussBackend(wv)
+    backend = word2gauss_backend(wv)
     backend.gradients(make_chunk(SENTENCES))
     backend.step(make_chunk(SENTENCES), 0.0)
     for sentences in ([], [[3]], [[1], [], [2]]):
@@ -127,7 +127,7 @@ def test_steps_lower_the_loss_and_repeat_bit_for_bit(energy, covariance, pairing
     chunk = make_chunk(SENTENCES, pairing=pairing)
     for _ in range(2):
         wv = make_wv(covariance=covariance, dtype=np.float32)
-        backend = Word2GaussBackend(wv, energy=energy)
+        backend = word2gauss_backend(wv, energy=energy)
         losses = [backend.step(chunk, 0.025).loss for _ in range(100)]
         assert losses[-1] < 0.8 * losses[0]
         tables.append((wv.vectors, wv.log_variances))
@@ -169,7 +169,7 @@ def test_densities_keep_their_bounds_and_stay_finite(
     wv = make_wv(dimensions=dimensions, covariance=covariance, dtype=np.float32)
     wv.vectors[:] /= 100
     wv.log_variances[:] = 0
-    backend = Word2GaussBackend(wv, margin, energy, Bounds(*variances, max_norm), GaussRates(3.0, 2.0))
+    backend = word2gauss_backend(wv, margin, energy, Bounds(*variances, max_norm), GaussRates(3.0, 2.0))
     for seed in range(10):
         assert backend.step(make_chunk(SENTENCES, seed=seed, pairing=pairing), alpha).loss >= 0
     assert np.isfinite(wv.vectors).all()

@@ -101,9 +101,13 @@ class PiecesFeed(Chunks):
         """Return the chunk of what `take` returned, with its number in the epoch."""
         feed, piece, rest = taken
         block = feed.block(rest)
-        number = chunk_number(piece, block.number)
-        block = Block.trusted(
-            block.ids, block.sentences, number, block.words, block.words_before, block.examples
+        block = Block(
+            block.ids,
+            block.sentences,
+            number=chunk_number(piece, block.number),
+            words=block.words,
+            words_before=block.words_before,
+            examples=block.examples,
         )
         chunk: Chunk = feed.sampler.sample(block, feed.epoch)
         return chunk

@@ -211,9 +211,8 @@ cdef class WordIndex:
                     known += ids[i] >= 0
                     i += 1
                 bounds[s + 1] = <int32_t>known
-        return Block.trusted(
-            id_array[:known], bound_array, text.number, text.words, text.words_before, text.examples
-        )
+        return Block(id_array[:known], bound_array, number=text.number, words=text.words,
+                     words_before=text.words_before, examples=text.examples)
 
 
 cdef class SentenceReader:
@@ -274,7 +273,8 @@ cdef class SentenceReader:
                 self.pending = None
         if not examples and not words:
             return None
-        block = Block.trusted(np.array(ids), np.array(bounds), self.number, words, self.words, examples)
+        block = Block(np.array(ids), np.array(bounds), number=self.number, words=words,
+                      words_before=self.words, examples=examples)
         self.number += 1
         self.words += words
         return block

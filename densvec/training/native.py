@@ -19,7 +19,7 @@ from densvec.native import (
 )
 from densvec.training.backend import Backend, StepResult
 from densvec.training.layout import writable
-from densvec.training.settings import Bounds, GaussRates, Objective, Rates, check_margin
+from densvec.training.settings import Bounds, GaussRates, Objective, Rates
 from densvec.training.tables import bayesian_company, bayesian_state, bayesian_tables
 from densvec.types import Array
 
@@ -154,65 +154,36 @@ class BayesianSkipGramBackend(NativeBackend):
         return StepResult(hinge + self.objective.kl_weight * kl, hinge, kl, centres)
 
 
-class SkipGramBackend(NativeBackend):
-    """Plain stochastic gradient descent on the negative log-likelihood of skip-gram with negative sampling.
-
-    Parameters
-    ----------
-    wv : Tables
-        Its ``vectors`` and ``context_vectors``.
-    """
-
-    def __init__(self, wv: Tables) -> None:
-        assert wv.context_vectors is not None
-        tables = {"means": wv.vectors, "context_vectors": wv.context_vectors}
-        kernel = kernel_for(wv.vectors, _skipgram.Kernel, _skipgram_double.Kernel)
-        super().__init__(tables, kernel(tables))
+def skip_gram_backend(wv: Tables) -> NativeBackend:
+    """Return plain stochastic gradient descent on the likelihood of skip-gram with negative sampling."""
+    assert wv.context_vectors is not None
+    tables = {"means": wv.vectors, "context_vectors": wv.context_vectors}
+    return NativeBackend(tables, kernel_for(wv.vectors, _skipgram.Kernel, _skipgram_double.Kernel)(tables))
 
 
-class Word2GaussBackend(NativeBackend):
-    """Max-margin training of Gaussian embeddings; the loss is the hinge.
+def word2gauss_backend(
+    wv: Tables,
+    margin: float = 5.0,
+    energy: str = "kl",
+    bounds: Bounds | None = None,
+    rates: GaussRates | None = None,
+) -> NativeBackend:
+    """Return max-margin training of Gaussian embeddings; the loss is the hinge.
 
     The means take gradient steps with an implicit denominator, μ −= r·g/(1 + r·c) with c the curvature of the
     loss, so that no rate overshoots; the log-variances take natural gradient steps of at most 1. After each
-    step both are put back within their bounds: the tables stay finite whatever the settings.
-
-    Parameters
-    ----------
-    wv : Tables
-        Means and log-variances.
-    margin : float
-        By how much the energy of a word and its context must pass that of the word and a negative.
-    energy : {"kl", "reverse_kl", "expected_likelihood"}
-        E(w, c) of a word and its context: −KL[c‖w], −KL[w‖c], or log ∫ w(z) c(z) dz.
-    bounds, rates : Bounds, GaussRates
-        Limits of the densities, and the learning rates as multiples of alpha.
+    step both are put back within their `bounds`: the tables stay finite whatever the settings. See
+    :class:`densvec.word2gauss.Word2Gauss` for margin and energy.
     """
-
-    def __init__(
-        self,
-        wv: Tables,
-        margin: float = 5.0,
-        energy: str = "kl",
-        bounds: Bounds | None = None,
-        rates: GaussRates | None = None,
-    ) -> None:
-        assert wv.log_variances is not None
-        bounds = bounds or Bounds()
-        tables = {"means": wv.vectors, "log_variances": wv.log_variances}
-        kernel = kernel_for(wv.vectors, _word2gauss.Kernel, _word2gauss_double.Kernel)(
-            tables,
-            margin=check_margin(margin),
-            energy=check_energy(energy),
-            low=math.log(bounds.min_variance),
-            high=math.log(bounds.max_variance),
-            longest=bounds.max_norm,
-        )
-        super().__init__(tables, kernel, rates or GaussRates())
-
-
-def check_energy(energy: str) -> str:
-    """Return the name of an energy, or say what is wrong with it."""
-    if energy not in ENERGIES:
-        raise ValueError(f"energy={energy!r} is unknown: use one of {', '.join(ENERGIES)}")
-    return energy
+    assert wv.log_variances is not None
+    bounds = bounds or Bounds()
+    tables = {"means": wv.vectors, "log_variances": wv.log_variances}
+    kernel = kernel_for(wv.vectors, _word2gauss.Kernel, _word2gauss_double.Kernel)(
+        tables,
+        margin=margin,
+        energy=energy,
+        low=math.log(bounds.min_variance),
+        high=math.log(bounds.max_variance),
+        longest=bounds.max_norm,
+    )
+    return NativeBackend(tables, kernel, rates or GaussRates())

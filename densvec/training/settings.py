@@ -19,11 +19,6 @@ SHRINKAGE = 0.1  # how strongly coverage draws log-variances to the typical one
 COMPANY = 0.05  # how much coverage widens a word for the log-frequency of the words around it
 
 
-def check_margin(margin: float) -> float:
-    """Return a margin, or say what is wrong with it."""
-    return _not_negative("margin", margin)
-
-
 def _not_negative(name: str, value: float) -> float:
     if not (math.isfinite(value) and value >= 0):
         raise ValueError(f"{name}={value} is not a finite number of at least 0")
@@ -54,7 +49,7 @@ class Objective:
     nearness: float = 1.0
 
     def __post_init__(self) -> None:
-        check_margin(self.margin)
+        _not_negative("margin", self.margin)
         _not_negative("kl_weight", self.kl_weight)
         check_pairing(self.pairing)
         if not 0 <= self.nearness <= 1:
