@@ -2,8 +2,12 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+import llms
 
 import densvec
 
@@ -20,7 +24,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -42,3 +46,13 @@ suppress_warnings = [
     "misc.highlighting_failure",  # JSON with an ellipsis in it
     "ref.python",  # names of parameters, such as word, that several classes have as attributes
 ]
+
+
+def setup(app: Any) -> None:
+    """Let Sphinx write llms.txt at the end."""
+    app.connect("build-finished", _write_llms)
+
+
+def _write_llms(app: Any, error: Exception | None) -> None:
+    if error is None:
+        Path(app.outdir, "llms.txt").write_text(llms.text(), encoding="utf-8")

@@ -36,6 +36,7 @@ FIRST = "docs/tutorial.md"
 
 RUN = {"densvec", "head", "ls"}
 NOT_RUN = {
+    "docker",
     "git",
     "make",
     "pip",
@@ -91,7 +92,7 @@ def pages() -> list[str]:
     found = [
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-        if "_build" not in path.parts
+        if not {"_build", "paper"}.intersection(path.parts)
     ]
     return sorted(found, key=lambda page: page != FIRST)
 

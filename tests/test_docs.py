@@ -77,6 +77,15 @@ def test_it_builds_without_warnings(tmp_path):
     for page in PAGES:
         if page != "README.md":
             assert (tmp_path / Path(page).relative_to("docs").with_suffix(".html")).exists()
+    assert_llms_has_every_page((tmp_path / "llms.txt").read_text(encoding="utf-8"))
+
+
+def assert_llms_has_every_page(text):
+    """The overview for language models links to every page but its own start, with a sentence about each."""
+    found = re.findall(r"^- \[[^]]+\]\(https://[^)]+/en/latest/(.+)\.html\): \S.{10}", text, re.MULTILINE)
+    named = {f"docs/{name}.md" for name in found}
+    assert named == {*PAGES} - {"README.md", "docs/index.md"}
+    assert "```" not in text
 
 
 # The tool itself
