@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -276,36 +277,42 @@ def column(lines: Iterable[str], name: str, of: str, place: str) -> Iterator[str
     >>> list(column(["id,text", '1,"He left,', 'they say."'], "a.csv", "text", "a.csv"))
     ['He left,', 'they say.', '']
     """
-    iterator = iter(lines)
-    first = next(iterator, "").lstrip("\ufeff")
-    names = columns_of(name, first)
-    if of not in names:
-        raise ValueError(f"{place} has no column {of!r}: there are {', '.join(names) or 'none'}")
-
-    def whole() -> Iterator[str]:
-        yield f"{first}\n"
-        for line in iterator:
-            yield f"{line}\n"
-
-    texts: Iterator[Any]
-    if is_json(name, first):
-        texts = (_field(line, of, f"{place}, line {i}") for i, line in enumerate(whole(), 1) if line.strip())
-    else:
-        csv.field_size_limit(1 << 30)
-        texts = (row.get(of) for row in csv.DictReader(whole(), names, delimiter=delimiter_of(first)))
-        next(texts, None)  # the header
-    for text in texts:
-        if text is not None:
-            yield from str(text).splitlines()
+    for row in records(lines, name, [of], place):
+        if row.get(of) is not None:
+            yield from str(row[of]).splitlines()
             yield ""
 
 
-def _field(line: str, name: str, place: str) -> Any:
+def records(lines: Iterable[str], name: str, needed: Iterable[str], place: str) -> Iterator[dict[str, Any]]:
+    r"""Yield the rows of a table, CSV or lines of JSON; ValueError if it lacks columns that are needed.
+
+    Examples
+    --------
+    >>> list(records(["id,text", '1,"He left,', 'they say."'], "a.csv", ["text"], "a.csv"))
+    [{'id': '1', 'text': 'He left,\nthey say.'}]
+    """
+    iterator = iter(lines)
+    first = next(iterator, "").lstrip("\ufeff")
+    names = columns_of(name, first)
+    for of in needed:
+        if of not in names:
+            raise ValueError(f"{place} has no column {of!r}: there are {', '.join(names) or 'none'}")
+    whole = (f"{line}\n" for line in itertools.chain([first], iterator))
+    if is_json(name, first):
+        yield from (_object_of(line, f"{place}, line {i}") for i, line in enumerate(whole, 1) if line.strip())
+        return
+    csv.field_size_limit(1 << 30)
+    rows = csv.DictReader(whole, names, delimiter=delimiter_of(first))
+    next(rows, None)  # the header
+    yield from rows
+
+
+def _object_of(line: str, place: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
     except ValueError as error:
         raise ValueError(f"{place}: this is not JSON: {error}") from None
-    return found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def without_boilerplate(lines: Iterable[str]) -> Iterator[str]:
