@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
     from densvec.pretrained import load
     from densvec.questions.comparison import compare
+    from densvec.questions.regression import regress
     from densvec.skipgram import SkipGram
     from densvec.training.backend import DivergenceError, UnstableTrainingError
     from densvec.word2gauss import Word2Gauss
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "compare",
     "load",
+    "regress",
 ]
 
 # Imported on first use, so that a command that needs no model starts at once.
@@ -59,6 +61,7 @@ _MODULES = {
     "Word2Gauss": "densvec.word2gauss",
     "compare": "densvec.questions.comparison",
     "load": "densvec.pretrained",
+    "regress": "densvec.questions.regression",
 }
 
 

@@ -16,7 +16,7 @@ from densvec.questions.inference import read_contexts
 from densvec.questions.lookup import kept_shares, rows_of
 from densvec.reading import Reading
 from densvec.text.spelling import is_inflection
-from densvec.types import Floats
+from densvec.types import Floats, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -88,15 +88,22 @@ def context_means(
     >>> wv.context_means([("dog", "a dog and its cat"), (None, "animal car")]).shape
     (2, 2)
     """
-    from scipy.sparse import csr_array
+    reading, table = context_reading(wv, reach), kept_shares(wv, sample)
+    return averages(wv, *read_contexts(wv, pairs, reading, lambda _, rows: table[rows]))
 
+
+def context_reading(wv: KeyedDensities, reach: float | None = None) -> Reading:
+    """Return how contexts are read for their averages."""
     window = 2 * wv.window if reach is None else reach
     if window == math.inf:
-        reading = Reading(MAX_WINDOW, thinned=True)
-    else:
-        reading = Reading(check_whole("reach", window, 1, MAX_WINDOW), nearness=1.0, thinned=True)
-    table = kept_shares(wv, sample)
-    rows, offsets, weights = read_contexts(wv, pairs, reading, lambda _, rows: table[rows])
+        return Reading(MAX_WINDOW, thinned=True)
+    return Reading(check_whole("reach", window, 1, MAX_WINDOW), nearness=1.0, thinned=True)
+
+
+def averages(wv: KeyedDensities, rows: Integers, offsets: Integers, weights: Floats) -> Floats:
+    """Return the weighted averages of the means of words, (n, D); 0 where there are none."""
+    from scipy.sparse import csr_array
+
     shape = len(offsets) - 1, len(wv)
     sums = csr_array((weights, rows, offsets), shape=shape) @ wv.vectors.astype(np.float64, copy=False)
     totals = csr_array((weights, rows, offsets), shape=shape).sum(axis=1)

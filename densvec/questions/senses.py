@@ -12,7 +12,7 @@ from densvec.gaussian import Gaussian
 from densvec.questions.lookup import text_reading_of, whitened
 from densvec.statistics.clusters import kmeans
 from densvec.text.concordance import Occurrence, given_occurrences, sample_occurrences
-from densvec.types import Corpus, Floats, Found, Integers
+from densvec.types import Corpus, Floats, Found, Indices, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -351,13 +351,22 @@ def _separation(points: Floats, labels: Integers) -> float:
 
 def telling_words(wv: KeyedDensities, word: str, centres: Floats, topn: int) -> list[Found]:
     """Return for each sense the words that are near it and nearer than to the other senses, leaving out rare ones."""
+    rows = listed_rows(wv, [word])
+    return telling(wv, rows, whitened(wv, centres) @ whitened(wv, wv.vectors[rows]).T, topn)
+
+
+def listed_rows(wv: KeyedDensities, words: Sequence[Any]) -> Indices:
+    """Return the rows of the words that are not too rare to tell a reader something, without some."""
     listed = np.ones(len(wv), dtype=bool)
     if "count" in wv.expandos:
         counts = np.asarray(wv.expandos["count"], dtype=np.float64)
         listed = counts >= _RARE * counts.sum()
-    listed[wv.get_index(word)] = False
-    rows = np.flatnonzero(listed)
-    cosines = whitened(wv, centres) @ whitened(wv, wv.vectors[rows]).T
+    listed[[wv.get_index(word) for word in words]] = False
+    return np.flatnonzero(listed)
+
+
+def telling(wv: KeyedDensities, rows: Indices, cosines: Floats, topn: int) -> list[Found]:
+    """Return of words in some rows, by their cosines with centres, those near each centre and nearer than others."""
     found: list[Found] = []
     for i, scores in enumerate(cosines):
         others = np.delete(cosines, i, axis=0)
