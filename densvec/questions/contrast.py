@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import text_reading_of
+from densvec.questions.lookup import text_reading_of, whitened
 from densvec.questions.senses import density_of_all, telling_words
+from densvec.statistics.vectors import fit_vectors
 from densvec.text.concordance import Occurrence, given_occurrences, sample_occurrences
-from densvec.types import Corpus, Floats, Found, Integers
+from densvec.types import Corpus, Found
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -26,9 +28,10 @@ class WordComparison:
     ----------
     word : str
     shift : float
-        Distance between the means of its posteriors in the two.
+        How far apart what stands around it is in the two, on average: the distance of mean directions, 0 if chance
+        explains it.
     p_value : float
-        How often occurrences assigned at random are as far apart.
+        How often chance alone makes them as far apart.
     densities : tuple of Gaussian
         What the word means in each: the mean of its posteriors, with their spread plus their own variances.
     nearest : tuple of two lists of (str, float)
@@ -45,34 +48,6 @@ class WordComparison:
     counts: tuple[int, int]
 
 
-def permutation_test(first: Floats, second: Floats, permutations: int, seed: int) -> tuple[float, float]:
-    """Return how far apart the means of two samples are, and how often shuffled samples are as far apart.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> shift, p = permutation_test(rng.normal(size=(50, 3)), rng.normal(2.0, 1.0, (50, 3)), 199, 0)
-    >>> p
-    0.005
-    """
-    points = np.concatenate([first, second]).astype(np.float64)
-    n, m = len(first), len(second)
-    total = points.sum(axis=0)
-
-    def distance(sum_of_first: Floats) -> Floats:
-        gap = sum_of_first / n - (total - sum_of_first) / m
-        result: Floats = np.sqrt((gap**2).sum(axis=-1))
-        return result
-
-    observed = float(distance(points[:n].sum(axis=0)))
-    rng = np.random.default_rng(seed)
-    extreme = 0
-    for _ in range(permutations):
-        chosen: Integers = rng.permutation(n + m)[:n]
-        extreme += bool(distance(points[chosen].sum(axis=0)) >= observed - 1e-12)
-    return observed, (extreme + 1) / (permutations + 1)
-
-
 def compare(
     wv: KeyedDensities,
     word: str,
@@ -86,7 +61,9 @@ def compare(
     seed: int = 0,
     show_progress: bool | None = None,
 ) -> WordComparison:
-    """Compare what a word means in two corpora, by its posteriors there.
+    """Compare what a word means in two corpora.
+
+    This is :func:`densvec.regress` with two groups: what stands around its occurrences is compared.
 
     Parameters
     ----------
@@ -99,7 +76,7 @@ def compare(
     forms : sequence of str, optional
         Other forms of the word, such as its plural, whose occurrences count as its own.
     permutations : int, optional
-        How often to deal the occurrences out at random to the two corpora, for the p-value.
+        How often chance is tried for the p-value.
     topn : int, optional
         How many words to list that are near the word in one corpus but not in the other.
 
@@ -114,7 +91,7 @@ def compare(
     (True, (5, 5))
     """
     wv.get_index(word)
-    batches = []
+    pairs, batches = [], []
     for name, corpus in (("first", corpus_a), ("second", corpus_b)):
         found = given_occurrences(corpus)
         if found is None:
@@ -131,16 +108,16 @@ def compare(
                 f"{word!r} occurs {len(found)} times in the {name} corpus: at least 2 occurrences are needed in "
                 "each to tell a difference from chance"
             )
-        batches.append(wv.infer_posteriors([(word, each.tokens, each.position) for each in found]))
-    shift, p_value = permutation_test(batches[0].mean, batches[1].mean, permutations, seed)
-    centres = np.array([batch.mean.mean(axis=0, dtype=np.float64) for batch in batches])
+        pairs.append([(word, each.tokens, each.position) for each in found])
+        batches.append(wv.infer_posteriors(pairs[-1]))
+    counts = (len(batches[0]), len(batches[1]))
+    said = wv.context_means([pair for side in pairs for pair in side])
+    second = np.repeat([0.0, 1.0], counts)
+    fit = fit_vectors(
+        whitened(wv, said), np.column_stack([np.ones(len(said)), second]), draws=permutations, seed=seed
+    )
+    centres = np.array([said[second == side].mean(axis=0) for side in (0, 1)])
     densities = (density_of_all(batches[0]), density_of_all(batches[1]))
     nearest: Any = tuple(telling_words(wv, word, centres, topn))
-    return WordComparison(
-        word,
-        shift,
-        p_value,
-        densities,
-        nearest,
-        (len(batches[0]), len(batches[1])),
-    )
+    shift = math.sqrt(max(float(fit.squares[1]), 0.0))
+    return WordComparison(word, shift, float(fit.p_values[1]), densities, nearest, counts)
