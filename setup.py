@@ -1,5 +1,6 @@
 """Build the Cython extensions; everything else is in pyproject.toml."""
 
+import multiprocessing
 import os
 import re
 import sys
@@ -89,9 +90,8 @@ setup(
             # has run the tests of threads on a Python without the GIL yet: it is switched on when these are imported.
             "freethreading_compatible": False,
         },
-        nthreads=JOBS
-        if sys.platform.startswith("linux")
-        else 0,  # elsewhere the workers would start this script anew
+        # Workers that are not forked would start this script anew: elsewhere than on Linux, and from Python 3.14 on.
+        nthreads=JOBS if multiprocessing.get_start_method() == "fork" else 0,
     ),
     options={"build_ext": {"parallel": JOBS}},
 )
