@@ -18,6 +18,9 @@ Booleans: TypeAlias = npt.NDArray[np.bool_]
 #: A key: a word, or the number of its row.
 Key: TypeAlias = "str | int | np.integer[Any]"
 
+#: Several keys, whose answers are an array.
+Many: TypeAlias = "list[Any] | tuple[Any, ...] | range"
+
 #: The words that a search is limited to, or a mask over the rows.
 Among: TypeAlias = "Iterable[Key] | Booleans"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from densvec.questions.lookup import check_paired, densities_of, known_log_variances, row_or_rows
 from densvec.tables import derived
-from densvec.types import Floats
+from densvec.types import Floats, Integers, Key, Many
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -27,6 +27,14 @@ def get_variance(wv: KeyedDensities, key_or_keys: Any) -> Floats:
     return variance
 
 
+@overload
+def kl_divergence(wv: KeyedDensities, a: Key, b: Key) -> float: ...
+@overload
+def kl_divergence(wv: KeyedDensities, a: Many, b: Any) -> Floats: ...
+@overload
+def kl_divergence(wv: KeyedDensities, a: Any, b: Many) -> Floats: ...
+@overload
+def kl_divergence(wv: KeyedDensities, a: Any, b: Any) -> Any: ...
 def kl_divergence(wv: KeyedDensities, a: Any, b: Any) -> Any:
     """Return KL[a‖b] between the densities of two keys, or of many pairs.
 
@@ -54,6 +62,10 @@ def kl_divergence(wv: KeyedDensities, a: Any, b: Any) -> Any:
     return divergence if divergence.ndim else float(divergence)
 
 
+@overload
+def generality(wv: KeyedDensities, key_or_keys: Key, *, adjust: str | None = None) -> float: ...
+@overload
+def generality(wv: KeyedDensities, key_or_keys: Many | Integers, *, adjust: str | None = None) -> Floats: ...
 def generality(wv: KeyedDensities, key_or_keys: Any, *, adjust: str | None = None) -> Any:
     """Return how general a key is: the log-determinant of its covariance, larger for wider densities.
 
@@ -97,6 +109,14 @@ def _frequency_trend(wv: KeyedDensities) -> Floats:
     return frequency_trend(generality, counts)
 
 
+@overload
+def entailment(wv: KeyedDensities, a: Key, b: Key) -> float: ...
+@overload
+def entailment(wv: KeyedDensities, a: Many, b: Any) -> Floats: ...
+@overload
+def entailment(wv: KeyedDensities, a: Any, b: Many) -> Floats: ...
+@overload
+def entailment(wv: KeyedDensities, a: Any, b: Any) -> Any: ...
 def entailment(wv: KeyedDensities, a: Any, b: Any) -> Any:
     """Return how well `a` entails `b`, −KL[a‖b]: near 0 if every `a` is a `b`, and the more negative the less so.
 
@@ -111,6 +131,14 @@ def entailment(wv: KeyedDensities, a: Any, b: Any) -> Any:
     return 0.0 - wv.kl_divergence(a, b)
 
 
+@overload
+def direction(wv: KeyedDensities, a: Key, b: Key) -> float: ...
+@overload
+def direction(wv: KeyedDensities, a: Many, b: Any) -> Floats: ...
+@overload
+def direction(wv: KeyedDensities, a: Any, b: Many) -> Floats: ...
+@overload
+def direction(wv: KeyedDensities, a: Any, b: Any) -> Any: ...
 def direction(wv: KeyedDensities, a: Any, b: Any) -> Any:
     """Return KL[b‖a] − KL[a‖b]: positive if `a` entails `b` rather than the other way round.
 

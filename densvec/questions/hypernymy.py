@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from densvec.questions.lookup import (
 from densvec.questions.taxonomy import Taxonomy, build_taxonomy
 from densvec.tables import derived
 from densvec.text.spelling import is_inflection
-from densvec.types import Floats, Found, Integers
+from densvec.types import Floats, Found, Integers, Key, Many
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -127,6 +127,14 @@ def share_below(difference: Floats, spread: float) -> Floats:
     return share
 
 
+@overload
+def hypernymy(wv: KeyedDensities, a: Key, b: Key) -> float: ...
+@overload
+def hypernymy(wv: KeyedDensities, a: Many, b: Any) -> Floats: ...
+@overload
+def hypernymy(wv: KeyedDensities, a: Any, b: Many) -> Floats: ...
+@overload
+def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any: ...
 def hypernymy(wv: KeyedDensities, a: Any, b: Any) -> Any:
     """Return how far `a` is a kind of `b`, between 0 and 1.
 

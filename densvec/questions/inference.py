@@ -244,6 +244,22 @@ def _contexts(
     return rows[places[order]], offsets, np.concatenate([of_near, weights[bags]])[order]
 
 
+@overload
+def infer_sentences(
+    wv: KeyedDensities,
+    sentences: Iterable[str | Sequence[str]],
+    *,
+    skip_unknown: bool = False,
+    return_positions: Literal[False] = False,
+) -> list[Gaussian]: ...
+@overload
+def infer_sentences(
+    wv: KeyedDensities,
+    sentences: Iterable[str | Sequence[str]],
+    *,
+    skip_unknown: bool = False,
+    return_positions: bool,
+) -> list[Any]: ...
 def infer_sentences(
     wv: KeyedDensities,
     sentences: Iterable[str | Sequence[str]],

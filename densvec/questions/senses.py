@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, overload
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from densvec.text.concordance import Occurrence, given_occurrences, sample_occur
 from densvec.types import Corpus, Floats, Found, Indices, Integers
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from densvec.keyed import KeyedDensities
 
 _FEWEST = 10
@@ -35,6 +37,20 @@ _RARE = 5e-6
 
 _RESTARTS = 5
 """How often k-means starts."""
+
+Words: TypeAlias = "list[str] | tuple[str, ...]"
+Places: TypeAlias = "Corpus | Sequence[Occurrence | tuple[Sequence[str], int]]"
+
+
+class Options(TypedDict, total=False):
+    """The keyword arguments of `senses`."""
+
+    number: int | None
+    max_senses: int
+    topn: int
+    examples: int
+    seed: int
+    show_progress: bool | None
 
 
 @dataclass(frozen=True)
@@ -159,10 +175,18 @@ def _counted(count: int, name: str) -> str:
     return f"{count} {name}{'s' * (count != 1)}"
 
 
+@overload
+def senses(
+    wv: KeyedDensities, word: str, corpus: Places, max_occurrences: int = ..., **how: Unpack[Options]
+) -> Senses: ...
+@overload
+def senses(
+    wv: KeyedDensities, word: Words, corpus: Places, max_occurrences: int = ..., **how: Unpack[Options]
+) -> dict[str, Senses]: ...
 def senses(
     wv: KeyedDensities,
     word: Any,
-    corpus: Corpus | Sequence[Occurrence | tuple[Sequence[str], int]],
+    corpus: Places,
     max_occurrences: int = 1000,
     *,
     number: int | None = None,

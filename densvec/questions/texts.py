@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,14 @@ def text_density(wv: KeyedDensities, text: Any, *, weights: str | Sequence[float
     return densities if several else densities[0]
 
 
+@overload
+def text_similarity(
+    wv: KeyedDensities, a: str, b: str, *, metric: str = ..., weights: str | Sequence[float] = ...
+) -> float: ...
+@overload
+def text_similarity(
+    wv: KeyedDensities, a: Any, b: Any, *, metric: str = ..., weights: str | Sequence[float] = ...
+) -> Any: ...
 def text_similarity(
     wv: KeyedDensities,
     a: Any,
