@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from densvec.checks import one_of
+from densvec.questions.texts import shares
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -55,20 +56,14 @@ class _TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         wv, texts, size = self._densities(), self._tokens(X), len(self.get_feature_names_out())
         log_variances = np.zeros((len(wv), 1)) if wv.log_variances is None else wv.log_variances
-        rows = np.zeros((len(texts), size), dtype=np.float32)
-        rows[:, wv.vector_size :] = log_variances.mean(dtype=np.float64)  # of texts without a known word
-        known = [[wv.key_to_index[token] for token in tokens if token in wv.key_to_index] for tokens in texts]
-        there = [i for i, words in enumerate(known) if words]
-        if self.features == "text_density" and there:
-            weights = "sif" if "count" in wv.expandos else "none"
-            densities = wv.text_density([texts[i] for i in there], weights=weights)
-            rows[there] = np.hstack([densities.mean, np.log(densities.variance)])
-            return rows
-        for i in there:
-            rows[i] = np.concatenate([table[known[i]].mean(axis=0) for table in (wv.vectors, log_variances)])[
-                :size
-            ]
-        return rows
+        sif = self.features == "text_density"
+        matrix, used = shares(wv, texts, "sif" if sif and "count" in wv.expandos else "none")
+        spread = matrix @ (np.exp(log_variances[used]) if sif else log_variances[used])
+        unknown = np.diff(matrix.indptr) == 0
+        spread = np.log(spread, where=~unknown[:, None], out=spread) if sif else spread
+        spread[unknown] = log_variances.mean(dtype=np.float64)
+        rows: npt.NDArray[np.float32] = np.hstack([matrix @ wv.vectors[used], spread]).astype(np.float32)
+        return rows[:, :size]
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the features: ``mean_0`` and so on, ``log_variance`` or ``log_variance_0`` and so on.

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from densvec.keyed import KeyedDensities
-from densvec.questions.lookup import kept_shares
+from densvec.questions.lookup import kept_shares, shares_of
 from densvec.text.concordance import Occurrence
 from densvec.types import Floats, Indices
 
@@ -63,10 +62,9 @@ class Means:
         """Return the weighted mean of each text's words, (texts, dimensions); zeros if none is known."""
         weights = self.keep if weights is None else weights
         rows = [found[found >= 0] for found in map(self.rows, texts)]
-        shape, ends = (len(rows), len(self.units)), np.cumsum([0, *map(len, rows)])
         flat = np.concatenate([np.zeros(0, np.intp), *rows])
-        counts = csr_array((weights[flat], flat, ends), shape=shape)
-        means: Floats = (counts @ self.units) / np.maximum(counts.sum(axis=1), 1e-30)[:, None]
+        shares, used = shares_of(flat, np.cumsum([0, *map(len, rows)]), weights[flat])
+        means: Floats = shares @ self.units[used]
         return means
 
     def around(self, occurrences: Sequence[Occurrence], reach: float = np.inf) -> Floats:

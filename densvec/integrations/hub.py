@@ -9,25 +9,24 @@ what it has fetched.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from densvec._version import __version__
 from densvec.checks import needs
 from densvec.files.atomic import atomic_write
 from densvec.files.persistence import DensvecFileError
+from densvec.files.safetensors import parse_json
 from densvec.integrations.sentence_transformers import save_sentence_transformer
 from densvec.types import PathLike
 
 if TYPE_CHECKING:
     from densvec.evaluation import Figure
     from densvec.keyed import KeyedDensities
-
-logger = logging.getLogger(__name__)
 
 __all__ = ["from_pretrained", "push_to_hub", "save_pretrained"]
 
@@ -78,64 +77,54 @@ def push_to_hub(
     figures: Iterable[Figure] = (),
     sentence_transformers: bool = False,
     private: bool | None = None,
-    token: str | None = None,
-    message: str = "Upload a densvec model",
 ) -> str:
-    """Upload weights, configuration and model card to the Hugging Face hub.
+    """Upload weights, configuration and model card to the Hugging Face hub, and return the commit.
 
-    The text of a card that is there stays as it is; its metadata are completed.
+    What people have written into a card on the hub stays there; its metadata are completed.
 
     Parameters
     ----------
     name : str
-        ``"user/model"``; it is created if necessary.
+        ``"user/model"``; it is created if necessary. ``hf auth login`` stores the token that this needs.
     card : mapping, optional
         What the model card says at its top, as in :meth:`save_pretrained`.
     figures : iterable of Figure, optional
         Results of :func:`densvec.evaluation.evaluate_all`, which the hub shows beside the card (``model-index``).
     sentence_transformers : bool, optional
         Whether ``SentenceTransformer(name)`` shall open it, too (:meth:`save_sentence_transformer`).
-    private, token : optional
-        As in ``huggingface_hub.HfApi.create_repo``; ``hf auth login`` stores a token.
-    message : str, optional
-        The message of the commit.
-
-    Returns
-    -------
-    str
-        The commit, for ``densvec.load(f"{name}@{commit}")``.
+    private : bool, optional
+        Whether only you shall see it, if it is created.
     """
     hub = needs("huggingface_hub", "hub")
-    api = hub.HfApi(token=token)
-    api.create_repo(name, private=private, exist_ok=True)
-    written = hub.ModelCard(model_card(wv, name, {}))
+    api, written = hub.HfApi(), hub.ModelCard(model_card(wv, name, {}))
     fields = written.data.to_dict()
     if api.file_exists(name, CARD):
         written = hub.ModelCard.load(api.hf_hub_download(name, CARD))
         fields |= written.data.to_dict()
     written.data = hub.ModelCardData(**fields | dict(card or {}))
-    if results := [_eval_result(hub, figure) for figure in figures if figure.to_dict()["value"] is not None]:
-        written.data.model_name, written.data.eval_results = name, results
+    rows = [row for figure in figures if (row := figure.to_dict())["value"] is not None]
+    if rows:
+        written.data.model_name = name
+        written.data.eval_results = [
+            hub.EvalResult(
+                task_type=row["task"].replace(" ", "-"),
+                dataset_type=row["benchmark"],
+                dataset_name=row["benchmark"],
+                metric_type=row["measure"] or row["benchmark"],
+                metric_name=f"{row['measure']} by {row['method']}".strip(),
+                metric_value=row["value"],
+            )
+            for row in rows
+        ]
     written = hub.ModelCard(f"---\n{written.data.to_yaml()}\n---\n{written.text}")
     written.validate()
+    api.create_repo(name, private=private, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="densvec-") as folder:
         written.save(os.path.join(folder, CARD))
         save_pretrained(wv, folder)
         if sentence_transformers:
             save_sentence_transformer(wv, folder)
-        return str(api.upload_folder(repo_id=name, folder_path=folder, commit_message=message).oid)
-
-
-def _eval_result(hub: Any, figure: Figure) -> Any:
-    return hub.EvalResult(
-        task_type=figure.task.replace(" ", "-"),
-        task_name=figure.task,
-        dataset_type=figure.benchmark,
-        dataset_name=figure.benchmark,
-        metric_type=figure.measure or figure.benchmark,
-        metric_name=f"{figure.measure} by {figure.method}".strip(),
-        metric_value=figure.to_dict()["value"],
-    )
+        return str(api.upload_folder(repo_id=name, folder_path=folder).oid)
 
 
 def from_pretrained(
@@ -166,11 +155,6 @@ def is_name(name: object) -> bool:
     """Whether this can only be a name on the hub: ``"user/model"``, ``"user/model@revision"``.
 
     A name that ends as a file's does, or begins with a folder that there is, is a path, unless it has a revision.
-
-    Examples
-    --------
-    >>> is_name("user/model"), is_name("models/english.dv"), is_name("english")
-    (True, False, False)
     """
     if not isinstance(name, str) or os.path.exists(name) or not (match := _NAME.fullmatch(name)):
         return False
@@ -179,35 +163,24 @@ def is_name(name: object) -> bool:
 
 def weights_of(name: PathLike, **options: Any) -> str:
     """Return the path of the weights in a folder, or of those of a model on the hub, fetched if need be."""
-    folder = os.fspath(name)
-    if not os.path.isdir(folder):
-        if not is_name(name):
-            raise FileNotFoundError(f"there is no folder {folder!r}")
-        return _fetched(folder, options)
-    _check_configuration(os.path.join(folder, CONFIG))
-    return os.path.join(folder, WEIGHTS)
-
-
-def _fetched(name: str, options: dict[str, Any]) -> str:
-    repository, _, revision = name.partition("@")
+    place = os.fspath(name)
+    if not is_name(name):
+        if not os.path.isdir(place):
+            raise FileNotFoundError(f"there is no folder {place!r}")
+        _check_configuration(Path(place, CONFIG))
+        return os.path.join(place, WEIGHTS)
+    repository, _, revision = place.partition("@")
     try:
-        hub = needs("huggingface_hub", "hub")
-        config = hub.hf_hub_download(repository, CONFIG, **{"revision": revision or None, **options})
+        fetch = needs("huggingface_hub", "hub").hf_hub_download
+        config = Path(fetch(repository, CONFIG, **{"revision": revision or None, **options}))
         _check_configuration(config)  # before anything large is fetched
-        options["revision"] = os.path.basename(
-            os.path.dirname(config)
-        )  # the commit: the weights belong to it
-        logger.info("%s is at commit %s", repository, options["revision"])
-        return str(hub.hf_hub_download(repository, WEIGHTS, **options))
+        options["revision"] = config.parent.name  # weights of the same commit
+        return str(fetch(repository, WEIGHTS, **options))
     except ImportError as error:
-        raise ImportError(
-            f"there is no folder {name!r} here; to look on the Hugging Face hub: {error}"
-        ) from None
+        raise ImportError(f"there is no folder {place!r}; to look on the Hugging Face hub: {error}") from None
     except OSError as error:
-        why = " ".join(str(error).split())
-        raise FileNotFoundError(
-            f"there is no folder {name!r} here, and none came from the Hugging Face hub: {why}"
-        ) from error
+        why = f"and the Hugging Face hub gave none: {' '.join(str(error).split())}"
+        raise FileNotFoundError(f"there is no folder {place!r}, {why}") from error
 
 
 def configuration(wv: KeyedDensities) -> dict[str, Any]:
@@ -261,16 +234,14 @@ wv.most_similar("{word}", metric="{"kl" if wv.covariance else "cosine"}")
     return text + (f"\n## How it was made\n\n{made}" if made else "")
 
 
-def _check_configuration(path: str) -> None:
+def _check_configuration(path: Path) -> None:
     try:
-        with open(path, encoding="utf-8") as file:
-            config = json.load(file)
+        config = parse_json(path.read_bytes())
     except FileNotFoundError:
-        raise DensvecFileError(
-            f"{path} does not exist: this folder was not written by save_pretrained"
-        ) from None
-    except (ValueError, RecursionError) as error:  # RecursionError if it is nested too deeply
+        reason = "does not exist: this folder was not written by save_pretrained"
+        raise DensvecFileError(f"{path} {reason}") from None
+    except ValueError as error:
         raise DensvecFileError(f"{path} is not JSON: {error}") from error
-    if not isinstance(config, dict) or config.get("model_type") != "densvec":
-        kind = config.get("model_type") if isinstance(config, dict) else None
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind != "densvec":
         raise DensvecFileError(f"{path}: the model_type is {kind!r}, not 'densvec'")

@@ -1,17 +1,17 @@
-"""Text vectors for mteb, the Massive Text Embedding Benchmark: ``mteb.evaluate(MtebEncoder(wv), tasks)``.
+"""Text vectors for mteb 2, the Massive Text Embedding Benchmark (``pip install mteb``).
 
-What mteb measures is :meth:`KeyedDensities.encode <densvec.KeyedDensities.encode>`, a static model: neither variances
-nor contexts count in it.
+What it measures is :meth:`KeyedDensities.encode <densvec.KeyedDensities.encode>`, a static model: neither variances nor
+contexts count in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from mteb.models.abs_encoder import AbsEncoder
+from mteb.models.model_meta import ModelMeta, ScoringFunction
 
-from densvec.checks import needs
 from densvec.types import Floats
 
 if TYPE_CHECKING:
@@ -20,19 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["MtebEncoder"]
 
 
-class MtebEncoder:
-    """Words as what mteb 2 calls an encoder (``pip install mteb``).
+class MtebEncoder(AbsEncoder):  # type: ignore[misc,unused-ignore]
+    """Words as what mteb calls an encoder: ``mteb.evaluate(MtebEncoder(wv), tasks)``.
 
     Parameters
     ----------
     words : KeyedDensities
         The words that texts are made of.
-    name : str, optional
-        What the results are filed under, ``"organisation/model"``.
-    revision : str, optional
-        Which version of it.
-    weights
-        As in :meth:`KeyedDensities.encode <densvec.KeyedDensities.encode>`.
+    name, revision : str, optional
+        What the results are filed under, ``"user/model"``, and which version of it.
 
     Examples
     --------
@@ -41,36 +37,14 @@ class MtebEncoder:
     """
 
     def __init__(
-        self,
-        words: KeyedDensities,
-        name: str = "densvec/unnamed",
-        revision: str | None = None,
-        *,
-        weights: str | Sequence[float] = "sif",
+        self, words: KeyedDensities, name: str = "densvec/unnamed", revision: str | None = None
     ) -> None:
-        self.words, self.weights, library = words, weights, needs("mteb.models.model_meta")
-        facts = {
-            "name": name,
-            "revision": revision,
-            "n_parameters": words.vectors.size,
-            "embed_dim": words.vector_size,
-            "similarity_fn_name": library.ScoringFunction.COSINE,
-        }
-        self.mteb_model_meta = library.ModelMeta.create_empty(facts)
+        self.model = words
+        facts = {"name": name, "revision": revision, "similarity_fn_name": ScoringFunction.COSINE}
+        self.mteb_model_meta = ModelMeta.create_empty(facts)
 
     def encode(self, inputs: Iterable[Mapping[str, Any]], **options: Any) -> Floats:
         """Return the vectors of the texts of all batches; prompts are for other models."""
         texts = (text for batch in inputs for text in batch["text"])
-        shown = options.get("show_progress_bar", False)
-        vectors: Floats = self.words.encode(texts, weights=self.weights, show_progress=shown)
+        vectors: Floats = self.model.encode(texts, show_progress=options.get("show_progress_bar", False))
         return vectors
-
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Floats:
-        """Return the cosine of each vector of one list with each of the other."""
-        cosines: Floats = np.asarray(embeddings1) @ np.asarray(embeddings2).T
-        return cosines
-
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Floats:
-        """Return the cosines of vectors pair by pair."""
-        cosines: Floats = np.einsum("...i,...i->...", np.asarray(embeddings1), np.asarray(embeddings2))
-        return cosines

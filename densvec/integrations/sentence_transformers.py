@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["save_sentence_transformer", "tokenizer_of"]
 
-_MODULES = ("StaticEmbedding", "Normalize")
-
 _UNKNOWN = "[unknown word]"  # with blanks, so that no word is called so
 _JOINER = r"['\x{2019}\x{2010}\x{2011}\-_\x{B7}]"
 _MARK = r"\p{M}\x{200C}\x{200D}"
@@ -37,7 +35,7 @@ _ANY, _NO_LETTER = rf"[\p{{L}}\p{{N}}{_MARK}]", rf"[\p{{N}}{_MARK}]"
 _LETTERS = rf"\p{{L}}{_ANY}*(?:{_JOINER}{_ANY}+)*"
 _DIGITS = rf"\p{{N}}{_NO_LETTER}*(?:(?:[.,]\p{{N}}|{_JOINER}{_NO_LETTER}){_NO_LETTER}*)*"
 _SIMPLE = f"{_DIGITS}(?:{_JOINER}?{_LETTERS})?|{_LETTERS}"
-"""A word of _raw.h: letters, marks and numbers, with joiners between them, and points and commas before any letter."""
+"""A word of _raw.pyx: letters, marks and numbers with joiners between them; points and commas before any letter."""
 
 
 def save_sentence_transformer(
@@ -60,24 +58,21 @@ def save_sentence_transformer(
     >>> folder = tempfile.mkdtemp()
     >>> wv.save_sentence_transformer(folder)
     >>> sorted(os.listdir(folder))
-    ['0_StaticEmbedding', '1_Normalize', 'config_sentence_transformers.json', 'modules.json']
+    ['0_StaticEmbedding', 'modules.json']
     """
     tokenizer = tokenizer_of(wv)
     centre, sizes, axes = variation_of(wv)
     rows = np.zeros((len(wv) + 1, wv.vector_size), dtype="<f4")  # the last is that of unknown words
     rows[:-1] = word_weights(wv, weights)[:, None] * ((wv.vectors - centre) @ axes / np.sqrt(sizes))
-    kind = "sentence_transformers.models."
-    paths = [f"{i}_{name}" for i, name in enumerate(_MODULES)]
     modules = [
-        {"idx": i, "name": str(i), "path": paths[i], "type": kind + name} for i, name in enumerate(_MODULES)
+        {"idx": i, "name": str(i), "path": f"{i}_{kind}", "type": f"sentence_transformers.models.{kind}"}
+        for i, kind in enumerate(("StaticEmbedding", "Normalize"))
     ]
-    settings = {"model_type": "SentenceTransformer", "similarity_fn_name": "cosine", "prompts": {}}
+    table = build_header({"embedding.weight": rows}, {}, "")[0] + rows.tobytes()
     files = {
         "modules.json": json.dumps(modules, indent=2).encode(),
-        "config_sentence_transformers.json": json.dumps(settings, indent=2).encode(),
-        f"{paths[0]}/tokenizer.json": tokenizer.to_str().encode(),
-        f"{paths[0]}/model.safetensors": build_header({"embedding.weight": rows}, {}, "")[0] + rows.tobytes(),
-        f"{paths[1]}/config.json": b"{}",
+        "0_StaticEmbedding/tokenizer.json": tokenizer.to_str().encode(),
+        "0_StaticEmbedding/model.safetensors": table,
     }
     for name, content in files.items():
         path = Path(os.fspath(folder), name)
@@ -89,9 +84,9 @@ def save_sentence_transformer(
 def tokenizer_of(wv: KeyedDensities) -> Any:
     r"""Return a ``tokenizers.Tokenizer`` that finds the words of a text as the model does; a token's id is its row.
 
-    It differs in words of more than 1,000 bytes, which densvec cuts; in characters that only one of the two tables of
-    Unicode has yet; in the form of a final Σ that is not right behind a letter; and, with ``"regex:…"``, in what Python
-    and Oniguruma understand differently: there, ``\w`` has combining marks, too.
+    It differs in words of more than 1,000 characters, which densvec cuts; in characters that only one of the two tables
+    of Unicode has yet; in the form of a final Σ that is not right behind a letter; and, with ``"regex:…"``, in what
+    Python and Oniguruma understand differently: there, ``\w`` has combining marks, too.
     """
     library = needs("tokenizers", "hub")
     reading, replace, regex = wv.text_reading or TextReading(), library.normalizers.Replace, library.Regex

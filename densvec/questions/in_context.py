@@ -13,7 +13,7 @@ from densvec.checks import check_whole
 from densvec.distances.metrics import find_metric
 from densvec.distances.vectors import unit_rows
 from densvec.questions.inference import read_contexts
-from densvec.questions.lookup import kept_shares, rows_of
+from densvec.questions.lookup import kept_shares, rows_of, shares_of
 from densvec.reading import Reading
 from densvec.text.spelling import is_inflection
 from densvec.types import Floats, Integers
@@ -102,12 +102,8 @@ def context_reading(wv: KeyedDensities, reach: float | None = None) -> Reading:
 
 def averages(wv: KeyedDensities, rows: Integers, offsets: Integers, weights: Floats) -> Floats:
     """Return the weighted averages of the means of words, (n, D); 0 where there are none."""
-    from scipy.sparse import csr_array
-
-    shape = len(offsets) - 1, len(wv)
-    sums = csr_array((weights, rows, offsets), shape=shape) @ wv.vectors.astype(np.float64, copy=False)
-    totals = csr_array((weights, rows, offsets), shape=shape).sum(axis=1)
-    means: Floats = sums / np.maximum(totals, 1e-30)[:, None]
+    shares, used = shares_of(rows, offsets, weights)
+    means: Floats = shares @ wv.vectors[used].astype(np.float64)
     return means
 
 

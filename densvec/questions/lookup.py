@@ -15,7 +15,7 @@ from densvec.gaussian import Gaussian
 from densvec.tables import derived, filled_norms
 from densvec.text.text_reading import TextReading
 from densvec.text.thinning import keep_probabilities
-from densvec.types import Among, Floats, Indices, Key
+from densvec.types import Among, Floats, Indices, Integers, Key
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -127,6 +127,21 @@ def common_rows(wv: KeyedDensities) -> int | None:
     if counts is None or not least or (np.diff(counts) > 0).any():  # the rows may be in another order
         return None
     return int(np.count_nonzero(counts >= least))
+
+
+def shares_of(rows: Integers, ends: Integers, weights: Floats) -> tuple[Any, Integers]:
+    """Return which share each word has of each of several texts, as a sparse matrix, and the rows of its columns.
+
+    A text has the rows between two ends. Only words that occur have columns, since tables may be large.
+    """
+    from scipy.sparse import csr_array
+
+    texts = len(ends) - 1
+    owners = np.repeat(np.arange(texts), np.diff(ends))
+    totals = np.bincount(owners, weights, texts)
+    used, columns = np.unique(rows, return_inverse=True)
+    parts = weights / np.maximum(totals, 1e-30)[owners]
+    return csr_array((parts, columns, ends), shape=(texts, len(used))), used
 
 
 # Densities

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from densvec.checks import refuse_bytes
 from densvec.distances.metrics import find_metric
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import known_log_variances, whitened, words_of
-from densvec.types import Floats, Indices
+from densvec.questions.lookup import known_log_variances, shares_of, whitened, words_of
+from densvec.types import Floats, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
@@ -176,18 +176,16 @@ def encode(
 
     if isinstance(texts, str):
         return encode(wv, [texts], weights=weights, dtype=dtype, show_progress=False)[0]
-    kind, table, means = np.dtype(dtype or wv.vectors.dtype), word_weights(wv, weights), wv.vectors
-    source, found = iter(texts), [np.zeros((0, wv.vector_size), kind)]
-    hidden = None if show_progress is None else not show_progress
-    total = len(texts) if isinstance(texts, Sequence) else None
-    with tqdm(total=total, unit=" texts", disable=hidden) as progress:
+    kind, source = np.dtype(dtype or wv.vectors.dtype), iter(texts)
+    scale = np.iinfo(kind).max if kind.kind == "i" else None
+    found = [np.zeros((0, wv.vector_size), kind)]
+    total, hidden = len(texts) if isinstance(texts, Sequence) else None, not show_progress
+    with tqdm(total=total, unit=" texts", disable=None if show_progress is None else hidden) as progress:
         while batch := list(islice(source, batch_size)):
             tokens = [words_of(wv, text) if isinstance(text, str) else text for text in batch]
-            matrix, used = _shares(wv, tokens, table)
-            vectors = whitened(wv, matrix @ means[used].astype(np.float64), 1.0)
-            if kind.kind == "i":
-                vectors = np.rint(vectors * np.iinfo(kind).max)
-            found.append(vectors.astype(kind))
+            matrix, used = shares(wv, tokens, weights)
+            vectors = whitened(wv, matrix @ wv.vectors[used].astype(np.float64), 1.0)
+            found.append((vectors if scale is None else np.rint(vectors * scale)).astype(kind))
             progress.update(len(batch))
     return np.concatenate(found)
 
@@ -196,7 +194,7 @@ def _densities(
     wv: KeyedDensities, texts: Sequence[Sequence[str]], weights: str | Sequence[float]
 ) -> Gaussian:
     """Return the densities of texts."""
-    matrix, used = _shares(wv, texts, word_weights(wv, weights))
+    matrix, used = shares(wv, texts, weights)
     for i in np.flatnonzero(np.diff(matrix.indptr) == 0)[:1]:
         raise ValueError(f"no word of the text {' '.join(texts[i][:5])!r} is known, so it has no density")
     means, variances = (
@@ -206,21 +204,16 @@ def _densities(
     return Gaussian(means.astype(dtype), variances.astype(dtype))
 
 
-def _shares(wv: KeyedDensities, texts: Sequence[Sequence[str]], table: Floats) -> tuple[Any, Indices]:
-    """Return how much each word counts in each text, for the words that occur, and their rows."""
-    from scipy.sparse import csr_array
-
-    known = wv.key_to_index
-    rows = [[row for token in tokens if (row := known.get(token, -1)) >= 0] for tokens in texts]
-    shares: list[Floats] = []
-    for text, found in zip(texts, rows, strict=True):
+def shares(
+    wv: KeyedDensities, texts: Sequence[Sequence[str]], weights: str | Sequence[float]
+) -> tuple[Any, Integers]:
+    """Return how much each word counts in each text, as `shares_of` does."""
+    known, table = wv.key_to_index, word_weights(wv, weights)
+    for text in texts:
         refuse_bytes(text)
-        own = table[found] if table[found].any() else np.ones(len(found))
-        shares.append(own / max(own.sum(), 1e-300))
-    used, columns = np.unique(np.fromiter(chain.from_iterable(rows), dtype=np.intp), return_inverse=True)
-    offsets = np.cumsum([0, *map(len, rows)])
-    flat = np.concatenate([[], *shares]), columns, offsets
-    return csr_array(flat, shape=(len(rows), len(used))), used
+    rows = [[row for token in tokens if (row := known.get(token, -1)) >= 0] for tokens in texts]
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.intp)
+    return shares_of(flat, np.cumsum([0, *map(len, rows)]), table[flat])
 
 
 def word_weights(wv: KeyedDensities, weights: str | Sequence[float]) -> Floats:
@@ -229,7 +222,7 @@ def word_weights(wv: KeyedDensities, weights: str | Sequence[float]) -> Floats:
         table = np.asarray(weights, dtype=np.float64)
         if table.shape != (len(wv),):
             raise ValueError(f"weights need one number for each of {len(wv)} words: got shape {table.shape}")
-        return table
+        return np.maximum(table, 1e-12 * (table.max(initial=0) or 1))  # a text needs some word that counts
     if weights not in ("sif", "none"):
         raise ValueError(f"weights={weights!r} is unknown: use 'sif', 'none' or numbers")
     counts = wv.expandos.get("count")
