@@ -10,7 +10,7 @@ import numpy as np
 from densvec.checks import counted
 from densvec.distances.vectors import unit
 from densvec.gaussian import Gaussian
-from densvec.questions.lookup import kept_shares, known_log_variances, variation_of, words_of
+from densvec.questions.lookup import kept_shares, variation_of, words_of
 from densvec.tables import filled_norms
 from densvec.types import Integers
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _THINNING = 1e-5
 """The threshold for thinning the words of a sentence, whose probabilities of being kept are their weights."""
+
+_LEAST = 1e-12
+"""The typical variance where none are known, so that a variance is positive."""
 
 
 def learn(
@@ -45,7 +48,8 @@ def learn(
     Returns
     -------
     Gaussian
-        The density, which the word has from now on: it can be searched and compared at once.
+        The density, which the word has from now on: it can be searched and compared at once. Where there are only
+        means, as in vectors of gensim, that is its mean, and the variance says what the sentences leave open.
 
     Examples
     --------
@@ -71,7 +75,8 @@ def learn(
     density = learnt(wv, around)
     if density is None:
         raise ValueError(f"none of the words around {word!r} is known, so nothing can be learnt from them")
-    wv.add_vectors([word], density.mean[None], replace=True, log_variances=np.log(density.variance)[None])
+    spread = None if wv.log_variances is None else np.log(density.variance)[None]
+    wv.add_vectors([word], density.mean[None], replace=True, log_variances=spread)
     return density
 
 
@@ -100,7 +105,9 @@ def learnt(wv: KeyedDensities, sentences: Sequence[Sequence[str]]) -> Gaussian |
     square = float(said @ said)
     error = float(weights**2 @ ((points - said) ** 2).sum(axis=1))
     open_share = error / (error + square) if error + square > 0 else 1.0
-    typical = np.exp(known_log_variances(wv).mean(axis=0, dtype=np.float64))
-    variance = typical + length**2 / wv.vector_size * open_share
+    known_spreads = (
+        np.log(_LEAST) if wv.log_variances is None else wv.log_variances.mean(axis=0, dtype=np.float64)
+    )
+    variance = np.atleast_1d(np.exp(known_spreads) + length**2 / wv.vector_size * open_share)
     dtype: Any = wv.vectors.dtype
     return Gaussian((axes @ unit(said) * length).astype(dtype), variance.astype(dtype))

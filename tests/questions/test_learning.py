@@ -1,10 +1,13 @@
 """Words learnt from a few sentences of the toy language are near what they are."""
 
+import copy
+
 import numpy as np
 import pytest
 
 from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
+from densvec.questions.learning import learnt
 from densvec.text.concordance import sample_occurrences
 
 
@@ -75,6 +78,19 @@ def test_a_learnt_word_can_be_unlearnt(wv, tmp_path):
         wv.unlearn("owl")
     with pytest.raises(KeyError, match="wug"):
         wv.unlearn("wug")
+
+
+def test_where_there_are_only_means(wv):
+    sentences = ["the wug hoots and swoops", "a silent wug"]
+    points = copy.deepcopy(wv)
+    points.log_variances = None
+    old, density = points.vectors.copy(), points.learn("wug", sentences)
+    assert np.array_equal(
+        density.mean, learnt(wv, [each.replace("wug", "").split() for each in sentences]).mean
+    )
+    assert np.array_equal(points["wug"], density.mean)
+    assert np.array_equal(points.vectors[:-1], old)
+    assert points.learn("wugs", ["a wugs hoots"]).variance > 0  # one word leaves nothing open
 
 
 def test_errors_say_what_to_do(wv):
