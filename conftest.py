@@ -42,6 +42,9 @@ OPTIONAL = {
     "tests/test_word2gauss.py": "torch",
     "tests/training": "torch",
     # Tests with gensim as their oracle.
+    "tests/cli/test_importing.py": "gensim",
+    "tests/files/test_fasttext.py": "gensim",
+    "tests/files/test_gensim.py": "gensim",
     "tests/files/test_word2vec.py": "gensim",
     "tests/integrations/test_exchange.py": "gensim",
     "tests/keyed/test_differential.py": "gensim",

@@ -27,6 +27,7 @@ from densvec.types import Array, Floats, Integers
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from densvec.files.fasttext import NGrams
     from densvec.questions.beside import Beside
     from densvec.questions.kinds import Kinds
 
@@ -109,6 +110,7 @@ class Tables(Lifecycle):
     window: int
     beside: Beside | None
     kinds: Kinds | None
+    ngrams: NGrams | None
     card: str | None
     text_reading: TextReading | None
     _vectors: Rows
@@ -140,6 +142,7 @@ class Tables(Lifecycle):
         self.context_vectors = None
         self.beside = None
         self.kinds = None
+        self.ngrams = None
         self.card = None
         self.text_reading = None
         self.vectors = np.zeros((count, vector_size), dtype=dtype)

@@ -50,7 +50,7 @@ def _place(path: str) -> str:
     return path if is_remote(path) else os.path.realpath(local_path(path))
 
 
-_WRITTEN = ("word2vec", "word2vec-binary", "tsv", "gensim")
+_WRITTEN = ("word2vec", "word2vec-binary", "glove", "tsv", "gensim")
 
 
 def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> None:
@@ -61,16 +61,18 @@ def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> N
         with open_for_writing(path) as file:  # all in one file, which appears when it is whole
             wv.to_gensim().save(file)
     else:
-        wv.save_word2vec_format(path, binary=kind == "word2vec-binary", variances=variances)
+        wv.save_word2vec_format(
+            path, binary=kind == "word2vec-binary", write_header=kind != "glove", variances=variances
+        )
 
 
 def _export(args: argparse.Namespace) -> Result:
     from densvec import pretrained
 
-    is_word2vec = args.format.startswith("word2vec")
-    if args.variances is not None and not is_word2vec:
-        raise UsageError(f"--variances goes with --format word2vec, not with {args.format}")
-    if args.output == "-" and not is_word2vec:
+    has_rows = args.format not in ("tsv", "gensim")
+    if args.variances is not None and not has_rows:
+        raise UsageError(f"--variances goes with --format word2vec or glove, not with {args.format}")
+    if args.output == "-" and not has_rows:
         raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
     if args.output == "-":
         check_output()
@@ -107,6 +109,7 @@ EXPORT = Command(
 Write the densities of a model for other programs:
   word2vec         word2vec's text format, the means; --variances writes a second file like it
   word2vec-binary  word2vec's binary format
+  glove            GloVe's text format, which is word2vec's without the first line
   tsv              a directory for the TensorFlow embedding projector: vectors.tsv, metadata.tsv
   gensim           a gensim KeyedVectors, for KeyedVectors.load (needs gensim)
 For densities and encoder without the training state, see `densvec compress`.""",
@@ -120,19 +123,19 @@ examples:
         option("--format", "what to write", choices=_WRITTEN, required=True),
         option(
             "--output",
-            "where to write (default: -, standard output, for word2vec)",
+            "where to write (default: -, standard output, for word2vec and glove)",
             "-",
             short=("-o",),
             metavar="PATH",
         ),
-        option("--variances", "with word2vec: write the variances here", metavar="FILE"),
+        option("--variances", "with word2vec and glove: write the variances here", metavar="FILE"),
         OVERWRITE,
     ],
     _export,
 )
 
 
-_READ = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
+_READ = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext", "gensim")
 
 
 def _import(args: argparse.Namespace) -> Result:
@@ -148,14 +151,11 @@ def _import(args: argparse.Namespace) -> Result:
 def _read(path: str, form: str, limit: int | None = None, variances: str | None = None) -> KeyedDensities:
     from densvec.keyed import KeyedDensities
 
-    if form == "fasttext":
-        from densvec.files.fasttext import read_fasttext
-
+    if form in ("fasttext", "gensim"):
         if variances is not None:
             raise UsageError("--variances goes with the formats of word2vec and GloVe")
-        words, vectors, counts = read_fasttext(path)
-        wv = KeyedDensities.from_arrays(words, vectors, attributes={"count": counts})
-        return wv if limit is None else wv.restrict(words[:limit])
+        wv = KeyedDensities.load(path)
+        return wv if limit is None else wv.restrict(wv.index_to_key[:limit])
     return KeyedDensities.load_word2vec_format(
         path, binary=form == "word2vec-binary", no_header=form == "glove", limit=limit, variances=variances
     )
@@ -178,12 +178,15 @@ def read_any(path: str) -> KeyedDensities:
 def _guessed(path: str) -> str:
     """Return the format of a file, by how it begins."""
     from densvec.files.fasttext import is_fasttext
+    from densvec.files.gensim import is_gensim
     from densvec.files.word2vec import is_number
 
     with open_stream(path) as file:
         start = file.read(1 << 16)
     if is_fasttext(start):
         return "fasttext"
+    if is_gensim(start):
+        return "gensim"
     header, _, rest = start.partition(b"\n")
     fields = header.split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
@@ -199,7 +202,7 @@ def _guessed(path: str) -> str:
 
 IMPORT = Command(
     "import",
-    "turn vectors of word2vec, GloVe or fastText into a model file",
+    "turn vectors of gensim, word2vec, GloVe or fastText into a model file",
     """\
 Read vectors made by another program, and write them as a file that every command takes. Such vectors have no
 encoder, and no variances unless you give them: neighbours and analogies work, questions about contexts and
@@ -209,11 +212,13 @@ formats, detected unless you name one:
   word2vec         text with a header of two numbers; also fastText's .vec
   word2vec-binary  such as GoogleNews-vectors-negative300.bin
   glove            text without a header
-  fasttext         a .bin model of fastText; its vectors of words, n-grams included
+  fasttext         a .bin model of fastText, with its n-grams
+  gensim           what gensim 3.8 to 4.4 saved, model or KeyedVectors, read without gensim; nothing in it is run
 
 examples:
   densvec import glove.6B.100d.txt -o glove.dv
   densvec import GoogleNews-vectors-negative300.bin.gz -o news.dv --limit 200000
+  densvec import old.model -o words.dv  # of gensim
   densvec import means.txt -o model.dv --variances variances.txt  # from densvec export""",
     [
         Argument("vectors", metavar="FILE", help="the vectors; text may be compressed"),

@@ -15,7 +15,7 @@ from densvec.types import Floats
 TYPES = ("float32", "float16", "int8")
 """How tables can be stored."""
 
-_TABLES = ("means", "log_variances", "context_vectors", "encoder.embeddings")
+_TABLES = ("means", "log_variances", "context_vectors", "encoder.embeddings", "ngrams")
 _SCALES, _OFFSETS = ".scales", ".offsets"
 _LEVELS = 127  # of int8 on either side of 0
 

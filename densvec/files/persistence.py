@@ -46,7 +46,7 @@ LEFT_UNREAD = (
 LEAST_UNPACKED, MOST_COMPRESSION = 64 << 20, 20  # what a compressed file may hold: bytes, times its size
 _HEADER = "__metadata__"  # stands for the header among the names of tensors, where it cannot occur
 FOREIGN = {
-    b"\x80": "a pickle, such as gensim's own files: load it with gensim, then KeyedDensities.from_gensim",
+    b"\x80": "a pickle, such as gensim's own files: KeyedDensities.load(path) reads the words of those",
     b"PK\x03\x04": "a zip archive, such as a .npz or a torch file",
     b"\x93NUMPY": "a .npy file",
     b"\x1f\x8b": "gzip-compressed: decompress it, or give it a name that ends in .gz",

@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.checks import needs
-from densvec.files import word2vec
-from densvec.files.streams import local_path, open_for_writing
+from densvec.files import persistence, word2vec
+from densvec.files.fasttext import is_fasttext, read_fasttext
+from densvec.files.gensim import is_gensim, read_gensim
+from densvec.files.streams import local_path, open_for_writing, open_stream
 from densvec.files.word2vec import Options
 from densvec.types import Floats, PathLike
 
@@ -25,6 +27,24 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 logger = logging.getLogger(__name__)
+
+
+def load_foreign(
+    cls: type[KeyedDensities], path: PathLike, mmap: str | None, max_bytes: int | None
+) -> KeyedDensities | None:
+    """Return the words of a file of gensim or fastText; None if it is of another kind."""
+    with persistence.faults_of(path):
+        with open_stream(path) as file:
+            start = file.read(4)
+        if is_gensim(start):
+            found = read_gensim(path, mmap, max_bytes)
+        elif is_fasttext(start):
+            found = read_fasttext(local_path(path), mapped=mmap is not None)
+        else:
+            return None
+        wv = cls.from_arrays(found.words, found.vectors, attributes=found.attributes)
+    wv.ngrams = found.ngrams
+    return wv
 
 
 def load_word2vec_format(

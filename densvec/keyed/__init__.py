@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from densvec import questions
 from densvec.checks import KEY_TYPES
+from densvec.distances.vectors import unit
 from densvec.gaussian import Gaussian
 from densvec.integrations import arrow, exchange, hub, onnx, sentence_transformers
 from densvec.keyed import evaluation, growth, retired, saving, search, similarities
 from densvec.questions.hypernymy import HypernymyScale
-from densvec.questions.lookup import known_log_variances, row_or_rows, rows_of
+from densvec.questions.lookup import known_log_variances, row_or_rows, rows_of, vector_from_ngrams
 from densvec.tables import Tables, filled_norms, forget_derived
 from densvec.types import Floats
 
@@ -57,6 +58,8 @@ class KeyedDensities(Tables):
         Which frequent words stand directly before and after each word; see `densvec.questions.beside`.
     kinds : Kinds or None
         Which words the text says are kinds of which; see `densvec.questions.kinds`.
+    ngrams : NGrams or None
+        Vectors of character n-grams, if they are from fastText: words that are not known then have a vector, too.
     window : int
     card : str or None
         What people should know about it, in Markdown: text, date, figures, licence. Saved and loaded with the rest.
@@ -167,6 +170,8 @@ class KeyedDensities(Tables):
         """
         if isinstance(key_or_keys, KEY_TYPES):
             return self.get_vector(key_or_keys)
+        if self.ngrams is not None:
+            return np.stack([self.get_vector(key) for key in key_or_keys])
         rows = rows_of(self, key_or_keys)
         if not rows:
             raise ValueError("no keys given: name at least one")
@@ -187,6 +192,9 @@ class KeyedDensities(Tables):
         >>> wv.get_vector("car"), wv.get_vector("car", norm=True)
         (array([-3.,  0.], dtype=float32), array([-1.,  0.], dtype=float32))
         """
+        spelt = vector_from_ngrams(self, key)
+        if spelt is not None:
+            return unit(spelt) if norm else spelt
         index = self.get_index(key)
         if norm:
             with np.errstate(invalid="ignore", divide="ignore"):

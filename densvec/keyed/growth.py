@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from densvec.checks import KEY_TYPES
-from densvec.questions.lookup import rows_among
+from densvec.questions.lookup import rows_among, vector_from_ngrams
 from densvec.tables import append_rows, forget_derived, set_keys, take_rows
 from densvec.types import Among, Floats, Indices
 
@@ -262,7 +262,7 @@ def vectors_for_all(
     keys : iterable of str
         The keys to keep; unknown and repeated ones are left out.
     allow_inference : bool, optional
-        Accepted for compatibility with gensim: nothing is inferred for unknown words.
+        Whether unknown words of a fastText model are added, with vectors of their n-grams.
     copy_vecattrs : bool, optional
         Whether to copy the attributes; otherwise the counts only reflect the order of the keys.
 
@@ -271,7 +271,8 @@ def vectors_for_all(
     >>> wv.vectors_for_all(["dog", "unicorn", "cat"]).index_to_key
     ['dog', 'cat']
     """
-    words = [key for key in dict.fromkeys(keys) if key in wv.key_to_index]
+    keys = list(dict.fromkeys(keys))
+    words = [key for key in keys if key in wv.key_to_index]
     rows = np.array([wv.key_to_index[word] for word in words], dtype=np.intp)
     made = type(wv).from_arrays(
         words,
@@ -284,6 +285,11 @@ def vectors_for_all(
     )
     made.beside = None if wv.beside is None else wv.beside.with_rows(rows)
     made.kinds = None if wv.kinds is None else wv.kinds.with_rows(rows)
+    made.ngrams = wv.ngrams
+    unseen = {key: vector_from_ngrams(wv, key) for key in (keys if allow_inference and wv.ngrams else ())}
+    vectors = {key: vector for key, vector in unseen.items() if vector is not None}
+    if vectors:
+        made.add_vectors(list(vectors), np.stack(list(vectors.values())))
     return made
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from densvec.encoder import Encoder
 from densvec.files import compact, packing, persistence
+from densvec.files.fasttext import NGRAMS, NGrams
 from densvec.files.schema import field, leave_out, tensor
+from densvec.integrations.exchange import load_foreign
 from densvec.questions.beside import BESIDE, Beside
 from densvec.questions.kinds import KINDS, Kinds
 from densvec.reading import Reading
@@ -31,6 +33,7 @@ _PARTS = (
     _SUBWORDS,
     BESIDE,
     KINDS,
+    NGRAMS,
     _ATTRIBUTES,
 )
 _NEEDED = ("means", "vectors", "index_to_key", "key_to_index")
@@ -56,7 +59,8 @@ def save(
         Accepted as in gensim, without effect: there is one file, and no pickle in it.
     ignore : iterable of str, optional
         What to leave out: ``"encoder"`` (which halves the file, but then nothing can be inferred from contexts),
-        ``"log_variances"``, ``"beside"``, ``"kinds"``, or attributes such as ``"count"``. Unknown names are ignored.
+        ``"log_variances"``, ``"beside"``, ``"kinds"``, ``"ngrams"``, or attributes such as ``"count"``. Unknown names
+        are ignored.
     dtype : {"float32", "float16", "int8"}, optional
         How tables are stored: as they are by default, or in half (``"float16"``) or a quarter (``"int8"``,
         each row with its own scale) of the space. They are loaded as float32 again.
@@ -87,7 +91,11 @@ def load(
     *,
     max_bytes: int | None = None,
 ) -> KeyedDensities:
-    """Load what :meth:`save` wrote; also the densities of a saved model.
+    """Load what :meth:`save` wrote; also the densities of a saved model, and vectors of gensim and fastText.
+
+    From what the ``save`` of gensim 3.8 to 4.4 wrote, a model or KeyedVectors, words with their vectors and counts are
+    read without gensim, and nothing in it is run. A model of fastText, gensim's or a ``.bin``, brings its n-grams, and
+    words that are not known then have vectors, too.
 
     Parameters
     ----------
@@ -115,11 +123,19 @@ def load(
     >>> type(wv).load(path, mmap="r")
     KeyedDensities<vector_size=2, 4 keys, spherical, encoder>
     """
-    tensors, header = persistence.read(
-        fname, mmap=mmap, only=lambda name: name.startswith(_PARTS), max_bytes=max_bytes
-    )
-    with persistence.faults_of(fname):
-        return restored(cls, header, tensors)
+    try:
+        tensors, header = persistence.read(
+            fname, mmap=mmap, only=lambda name: name.startswith(_PARTS), max_bytes=max_bytes
+        )
+    except persistence.DensvecFileError as error:
+        refused = error
+    else:
+        with persistence.faults_of(fname):
+            return restored(cls, header, tensors)
+    foreign = None if hasattr(fname, "read") else load_foreign(cls, fname, mmap, max_bytes)
+    if foreign is None:
+        raise refused
+    return foreign
 
 
 # What a file holds. A model's file has the same tensors and some of its own.
@@ -136,6 +152,8 @@ def tensors_of(wv: KeyedDensities) -> dict[str, Array]:
         tensors |= wv.beside.arrays()
     if wv.kinds is not None:
         tensors |= wv.kinds.arrays()
+    if wv.ngrams is not None:
+        tensors[NGRAMS] = wv.ngrams.table[:]
     for name, values in wv.expandos.items():
         if name == "count":
             tensors["vocabulary.counts"] = values
@@ -152,6 +170,7 @@ def header_of(wv: KeyedDensities) -> dict[str, Any]:
         "residual": wv.encoder is not None and wv.encoder.residual,
         "reading": None if wv.encoder is None else wv.encoder.reading.header(),
         "attributes": {name: list(a) for name, a in wv.expandos.items() if a.dtype == object},
+        "ngrams": None if wv.ngrams is None else [wv.ngrams.shortest, wv.ngrams.longest],
         "card": wv.card,
         "text": None if wv.text_reading is None else wv.text_reading.header(),
         "lifecycle_events": wv.lifecycle_events,
@@ -195,6 +214,10 @@ def restored(
     )
     wv.beside = Beside.restored(tensors, len(wv))
     wv.kinds = Kinds.restored(tensors, len(wv))
+    if NGRAMS in tensors:
+        wv.ngrams = NGrams(
+            tensor(tensors, NGRAMS, "f", (None, means.shape[1])), *field(header, "ngrams", list)
+        )
     wv._provenance = header.get("provenance")
     wv.card = None if header.get("card") is None else field(header, "card", str)
     wv.text_reading = TextReading.from_header(header.get("text"))

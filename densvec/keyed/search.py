@@ -161,7 +161,7 @@ def most_similar(
         scores = _density_scores(wv, query, metric, rows)
     if topn is None:
         return scores
-    asked = {int(wv.get_index(key)) for key in query.keys}
+    asked = {int(wv.get_index(key, -1)) for key in query.keys}
     places = best(scores, topn + len(asked) + (0 if metric == "cosine" else _SPARE))
     found, values = _rows_at(rows, places), scores[places]
     if metric != "cosine" and len(query.items) == 1:
@@ -326,7 +326,7 @@ def most_similar_cosmul(
     scores = products[1] / (products[-1] + 1e-6)
     if topn is None:
         return scores
-    asked = {int(wv.get_index(key)) for key in query.keys}
+    asked = {int(wv.get_index(key, -1)) for key in query.keys}
     order = best(scores, topn + len(asked))
     return _named(wv, order, scores[order], asked, topn)
 
@@ -403,7 +403,7 @@ def _ask_indexer(wv: KeyedDensities, indexer: Any, query: Query, metric: str, to
     if not hasattr(indexer, "metric"):  # one of gensim's
         found: Found = indexer.most_similar(_mean_of_query(wv, query), topn)
         return found
-    asked = {wv.index_to_key[wv.get_index(key)] for key in query.keys}
+    asked = {wv.index_to_key[row] for key in query.keys if (row := wv.get_index(key, -1)) >= 0}
     if metric == "cosine":
         found = indexer.most_similar(_mean_of_query(wv, query), topn + len(asked))
     elif len(query.items) == 1 and query.signs[0] > 0:
@@ -485,7 +485,7 @@ def _batch(wv: KeyedDensities, items: list[Any], topn: int | None, rows: slice |
         nearest = _rows_at(rows, places)
         if q is not None:
             nearest, scores = _rescored(wv, q[i], 1.0, metric, nearest)
-        asked = {int(wv.get_index(items[i]))} if isinstance(items[i], KEY_TYPES) else set()
+        asked = {int(wv.get_index(items[i], -1))} if isinstance(items[i], KEY_TYPES) else set()
         answers.append(_named(wv, nearest, scores, asked, topn))
     return answers
 

@@ -13,7 +13,15 @@ from densvec.checks import needs
 from densvec.distances.metrics import find_metric
 from densvec.distances.pairwise import distances as distances_to_rows
 from densvec.distances.vectors import cosine, unit
-from densvec.questions.lookup import Item, cosines_with, density_table, one_density, rows_of, vector_of
+from densvec.questions.lookup import (
+    Item,
+    cosines_with,
+    density_table,
+    one_density,
+    rows_of,
+    vector_from_ngrams,
+    vector_of,
+)
 from densvec.text.spelling import UnknownKeyError
 from densvec.types import Floats, Key
 
@@ -272,6 +280,8 @@ def get_mean_vector(
             total += weight * key
         elif key in wv:
             total += weight * wv.get_vector(key, norm=pre_normalize)
+        elif (spelt := vector_from_ngrams(wv, key)) is not None:
+            total += weight * (unit(spelt) if pre_normalize else spelt)
         elif not ignore_missing:
             raise UnknownKeyError(key, wv.key_to_index, " in vocabulary")
         else:

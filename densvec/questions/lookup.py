@@ -242,6 +242,13 @@ def whitened(wv: KeyedDensities, vectors: Floats, evenness: float = 0.5) -> Floa
     return unit_rows((moved @ axes) / sizes ** (evenness / 2))
 
 
+def vector_from_ngrams(wv: KeyedDensities, key: Any) -> Floats | None:
+    """Return the vector of an unknown word of a fastText model; None for other words and models."""
+    if wv.ngrams is None or not isinstance(key, str) or key in wv.key_to_index:
+        return None
+    return wv.ngrams.vector(key)
+
+
 def vector_of(wv: KeyedDensities, item: Any) -> Floats:
     """Return the vector of a key or of a density; a vector as it is."""
     if isinstance(item, KEY_TYPES):

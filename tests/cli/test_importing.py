@@ -67,6 +67,15 @@ def test_fasttext(tmp_path, capsys, bucket):
     assert found["words"] == len(wv)
 
 
+def test_glove_and_back(vectors, tmp_path, capsys):
+    vectors.save_word2vec_format(tmp_path / "theirs", write_header=False)
+    answer(capsys, "import", tmp_path / "theirs", "-o", tmp_path / "model.dv")
+    assert (
+        main(["export", str(tmp_path / "model.dv"), "--format", "glove", "-o", str(tmp_path / "ours")]) == 0
+    )
+    assert (tmp_path / "ours").read_text() == (tmp_path / "theirs").read_text()
+
+
 def test_export_and_back(model, tmp_path):
     means, variances = str(tmp_path / "means.txt"), str(tmp_path / "variances.txt")
     assert main(["export", model, "--format", "word2vec", "-o", means, "--variances", variances]) == 0

@@ -7,12 +7,13 @@ A failure prints the number of its case: ``--first N --cases 1`` repeats it.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from densvec.files import packing, persistence
 from densvec.files.persistence import DensvecFileError
 from densvec.training.backend import UnstableTrainingError
 from tests import fuzzing
-from tests.files.mutations import BLIND, CUNNING
+from tests.files.mutations import BLIND, CUNNING, change_pickle
 
 MEMORY = 256 << 20  # bytes a case may have on top of what the process has after its first load
 PATIENCE = 20  # seconds a case may take
@@ -37,7 +38,7 @@ class Target:
 
     path: str
     use: Callable[[str, str | None], None]
-    cunning: bool = True  # whether the mutations that know safetensors make sense
+    cunning: list = field(default_factory=lambda: CUNNING)  # the mutations that know the format
     checked: bool = True  # whether every damaged byte must be found
     error: type[ValueError] = DensvecFileError
 
@@ -126,7 +127,7 @@ def words_target(directory, ending=""):
         if not ending:
             wv.save(path)
 
-    return Target(path, use, cunning=not ending)
+    return Target(path, use, cunning=[] if ending else CUNNING)
 
 
 def compressed_target(directory):
@@ -178,12 +179,31 @@ def word2vec_target(directory, binary=False):
     def use(path, mmap):
         use_words(KeyedDensities.load_word2vec_format(path, binary=binary))
 
-    return Target(path, use, cunning=False, checked=False, error=ValueError)
+    return Target(path, use, cunning=[], checked=False, error=ValueError)
 
 
 def binary_word2vec_target(directory):
     """The same, binary."""
     return word2vec_target(directory, binary=True)
+
+
+def gensim_target(directory, kind="Word2Vec", sep_limit=1 << 20, **options):
+    """A model of gensim, with its arrays in its pickle."""
+    cls = getattr(importlib.import_module("gensim.models"), kind)
+    path = os.path.join(directory, f"{cls.__name__}.model")
+    model = cls(SENTENCES, vector_size=3, min_count=1, epochs=1, workers=1, **options)
+    model.save(path, sep_limit=sep_limit)
+    return Target(
+        path,
+        lambda path, mmap: use_words(KeyedDensities.load(path, mmap=mmap)),
+        [change_pickle] * 8,
+        checked=False,
+    )
+
+
+def fasttext_target(directory):
+    """A model of gensim's FastText, with its arrays beside it."""
+    return gensim_target(directory, "FastText", 0, bucket=50)
 
 
 TARGETS = [
@@ -197,6 +217,9 @@ TARGETS = [
     binary_word2vec_target,
 ]
 SHARES = [5, 5, 3, 2, 2, 1, 1, 1]  # how many of 20 cases each gets
+if importlib.util.find_spec("gensim") is not None:
+    TARGETS += [gensim_target, fasttext_target]
+    SHARES += [2, 2]
 
 
 def limit_memory():
@@ -219,7 +242,7 @@ def main(arguments=None):
 
         def check(rng):
             [target] = rng.choices(targets, SHARES)
-            mutate = rng.choice(BLIND + CUNNING if target.cunning else BLIND)
+            mutate = rng.choice(BLIND + target.cunning)
             mmap = rng.choice([None, "r"])
             outcome = "FAILED"
             try:

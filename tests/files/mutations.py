@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import pickletools
 import struct
 import tempfile
 import zlib
@@ -262,6 +264,29 @@ def change_tensors(content, rng):
             return content
         with open(file.name, "rb") as again:
             return again.read()
+
+
+# A pickle, by an enemy who knows its operations.
+
+
+def change_pickle(content, rng):
+    """Replace, repeat, remove or move operations, or change their arguments."""
+    places = [place for _, _, place in pickletools.genops(content)] + [len(content)]
+    operations = [content[start:stop] for start, stop in itertools.pairwise(places)]
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        i, j = rng.randrange(1, len(operations) - 1), rng.randrange(1, len(operations) - 1)
+        code, argument = operations[i][:1], operations[i][1:]
+        operations[i] = rng.choice(
+            [
+                rng.choice(pickletools.opcodes).code.encode("latin-1") + argument,
+                code + rng.choice([b"\0", b"\xff", rng.randbytes(1)]) * len(argument),
+                operations[i] * rng.choice([2, 3, 1000]),
+                b"",
+                operations[j],
+                operations[i] + operations[j],
+            ]
+        )
+    return b"".join(operations)
 
 
 BLIND = [flip_bits, flip_header_bits, truncate, insert, remove, overwrite, move, nonsense]

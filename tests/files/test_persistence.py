@@ -345,6 +345,7 @@ class TestWhatCannotBeSaved:
 
 SOURCES = sorted(pathlib.Path(densvec.__file__).parent.rglob("*.py*"))
 SOURCES = [source for source in SOURCES if source.suffix in (".py", ".pyx", ".pyi", ".pxd")]
+SOURCES = [source for source in SOURCES if source.name != "pickles.py"]  # reads them as data: test_gensim.py
 EXECUTING = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 
 

@@ -213,13 +213,6 @@ class TestDamage:
         with pytest.raises(DensvecFileError, match="window"):
             KeyedDensities.load(path)
 
-    def test_gensims_files_are_recognised_not_executed(self, path):
-        models = pytest.importorskip("gensim.models", reason="gensim is not installed")
-
-        models.KeyedVectors(3).save(str(path))
-        with pytest.raises(DensvecFileError, match=r"a pickle.*from_gensim"):
-            KeyedDensities.load(path)
-
     def test_a_pickle_that_would_act_does_not(self, path, tmp_path):
         trace = tmp_path / "trace"
         path.write_bytes(b"cos\nsystem\n(S'touch " + str(trace).encode() + b"'\ntR.")
