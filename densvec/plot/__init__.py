@@ -9,6 +9,7 @@ from densvec.plot.axes import COLOURS
 from densvec.plot.densities import plot_contexts, plot_words
 from densvec.plot.ellipses import Plane
 from densvec.plot.figures import plot_entropy, plot_generality
+from densvec.plot.regression import plot_norms, plot_path, plot_telling
 
 __all__ = [
     "COLOURS",
@@ -16,8 +17,11 @@ __all__ = [
     "plot_contexts",
     "plot_entropy",
     "plot_generality",
+    "plot_norms",
+    "plot_path",
     "plot_senses",
     "plot_shift",
     "plot_taxonomy",
+    "plot_telling",
     "plot_words",
 ]

@@ -249,6 +249,13 @@ class Regression(Coefficients):
         more, less = telling(self._source.wv, rows, cosines, topn)
         return more, less
 
+    def apart(self, name: str, words: Sequence[str]) -> Found:
+        """Return how much nearer some words are, by cosine, to occurrences with more of a covariate than with less."""
+        wv = self._source.wv
+        sides = unit_rows(self._sides(name) @ self.vectors)
+        gaps = whitened(wv, wv[list(words)].astype(np.float64)) @ (sides[0] - sides[1])
+        return list(zip(words, gaps.tolist(), strict=True))
+
     def examples(self, name: str, count: int = 3) -> tuple[list[Occurrence], list[Occurrence]]:
         """Return typical occurrences with more of a covariate and with less, as :meth:`telling` does words."""
         column = self._matrix[:, self._column(name)]

@@ -158,7 +158,9 @@ def read_texts(
             columns.setdefault(name, []).append(value)
         if not isinstance(said, str) or not may_have(said):
             continue
-        for sentence in RawText.like(io.BytesIO(said.encode("utf-8", "replace")), reading):
+        for sentence in RawText.like(
+            io.BytesIO(said.replace("\ufffd", " ").encode("utf-8", "replace")), reading
+        ):
             found = [numbers[word] for word in sentence]
             if not numbers.wanted.isdisjoint(found):
                 flat.extend(found)
