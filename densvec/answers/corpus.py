@@ -11,6 +11,7 @@ from densvec.answers.documents import Document, Scored, Table, Unknown, columns,
 if TYPE_CHECKING:
     from densvec.evaluation.figures import Results
     from densvec.questions.comparison import ModelComparison, Shift
+    from densvec.questions.regression import Coefficient, Path, Regression
     from densvec.questions.senses import Senses
     from densvec.search.occurrences import Found
     from densvec.text.concordance import Occurrence
@@ -184,6 +185,123 @@ def compare(
 
 def _examples(found: Sequence[Occurrence]) -> list[Example]:
     return [Example(list(each.tokens), each.position, each.line()) for each in found]
+
+
+@dataclass
+class Effect(Document):
+    """How far a covariate moves the meaning of a word, and words and lines that show where to."""
+
+    coefficient: Coefficient
+    more: list[str]
+    less: list[str]
+    examples: list[list[Example]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures, the words and the lines."""
+        return {**vars(self.coefficient), "more": self.more, "less": self.less, "examples": self.examples}
+
+
+@dataclass
+class Effects(Document):
+    """How far covariates move the meanings of words."""
+
+    effects: list[Effect]
+    unknown: list[Unknown]
+
+    def parts(self) -> Sequence[Document]:
+        """Return the effects, each a document of its own."""
+        return [*self.effects, *self.unknown]
+
+    def table(self) -> Table:
+        """Return a row for each effect."""
+        rows = [[*vars(each.coefficient).values(), each.more, each.less] for each in self.effects]
+        names = list(vars(self.effects[0].coefficient)) if self.effects else ()
+        return Table([*names, "more", "less"], rows)
+
+    def __str__(self) -> str:
+        rows = [["word", "covariate", "times", "norm", "95 %", "p", "q", "with more of it", "with less"]]
+        parts = []
+        for each in self.effects:
+            one = each.coefficient
+            figures = [f"{one.norm:.3f}", f"{one.low:.3f} to {one.high:.3f}", f"{one.p_value:.2g}"]
+            words = [" ".join(side[:5]) for side in (each.more, each.less)]
+            rows.append([one.word, one.name, f"{one.count:,}", *figures, f"{one.q_value:.2g}", *words])
+            for more, side in zip(("more", "less"), each.examples, strict=False):
+                lines = [f"  {example.line}" for example in side]
+                parts += [f"\n{one.word} with {more} of {one.name}", *lines] if lines else []
+        return "\n".join(map(str, [columns(rows, right=[2, 3, 5, 6]), *parts, *self.unknown]))
+
+
+def regress(found: Mapping[str, Regression], skipped: Mapping[str, str], topn: int, examples: int) -> Effects:
+    """Return regressions of words as a document, the most certain effects first."""
+    effects = []
+    for regression in found.values():
+        for each in regression:
+            more, less = regression.telling(each.name, topn)
+            lines = [_examples(side) for side in regression.examples(each.name, examples)] if examples else []
+            effects.append(
+                Effect(each, [str(word) for word, _ in more], [str(word) for word, _ in less], lines)
+            )
+    effects.sort(key=lambda each: (each.coefficient.p_value, -each.coefficient.norm))
+    return Effects(effects, [Unknown(word, error) for word, error in skipped.items()])
+
+
+@dataclass
+class Step(Document):
+    """Where the meaning of a word is for one value of a covariate."""
+
+    word: str
+    value: float
+    count: int
+    position: float
+    low: float
+    high: float
+
+
+@dataclass
+class Paths(Document):
+    """How the meanings of words change along a covariate."""
+
+    paths: list[Path]
+    unknown: list[Unknown]
+
+    def parts(self) -> Sequence[Document]:
+        """Return the steps, each a document of its own."""
+        return [*(step for path in self.paths for step in steps_of(path)), *self.unknown]
+
+    def table(self) -> Table:
+        """Return a row for each step."""
+        rows = [list(vars(step).values()) for path in self.paths for step in steps_of(path)]
+        return Table(list(Step.__dataclass_fields__), rows)
+
+    def __str__(self) -> str:
+        parts = []
+        for path in self.paths:
+            rows = [
+                (
+                    f"{step.value:g}",
+                    f"{step.count:,}",
+                    f"{step.position:.3f}",
+                    f"{step.low:.3f} to {step.high:.3f}",
+                )
+                for step in steps_of(path)
+            ]
+            parts.append(
+                f"{path.word}: trend p = {path.trend:.2g}; change at {path.change_value:g} p = {path.change:.2g}\n"
+                + columns(rows, right=[0, 1, 2], indent="  ")
+            )
+        return "\n".join(map(str, [*parts, *self.unknown]))
+
+
+def steps_of(path: Path) -> list[Step]:
+    """Return the steps of a path."""
+    found = zip(
+        path.values,
+        path.counts,
+        *(each.tolist() for each in (path.positions, path.low, path.high)),
+        strict=True,
+    )
+    return [Step(path.word, *each) for each in found]
 
 
 @dataclass

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
@@ -145,10 +146,14 @@ class Table:
         return Table([*names, *self.names], [[*values, *row] for row in self.rows])
 
     def formatted(self, kind: str) -> str:
-        """Return the table as a file holds it: comma- or tab-separated, or Markdown."""
+        """Return the table as a file holds it: comma- or tab-separated, Markdown, or LaTeX (with booktabs)."""
         if kind == ".md":
             lines = [self.names, ["---"] * len(self.names), *self.rows]
             return "".join(f"| {' | '.join(_markdown(cell) for cell in line)} |\n" for line in lines)
+        if kind == ".tex":
+            head, *below = (f"{' & '.join(map(_latex, line))} \\\\\n" for line in [self.names, *self.rows])
+            begin = f"\\begin{{tabular}}{{{'l' * len(self.names)}}}\n\\toprule\n{head}\\midrule\n"
+            return f"{begin}{''.join(below)}\\bottomrule\n\\end{{tabular}}\n"
         text = io.StringIO()
         writer = csv.writer(text, delimiter="\t" if kind == ".tsv" else ",", lineterminator="\n")
         writer.writerow(self.names)
@@ -156,7 +161,7 @@ class Table:
         return text.getvalue()
 
 
-FORMATS = (".csv", ".tsv", ".md", ".json")
+FORMATS = (".csv", ".tsv", ".md", ".tex", ".json")
 """The endings of the files that answers can be written to."""
 
 
@@ -173,10 +178,19 @@ def _cell(value: Any) -> Any:
 
 
 def _markdown(value: Any) -> str:
+    return _short(value).replace("|", "\\|")
+
+
+def _latex(value: Any) -> str:
+    return re.sub(
+        r"[&%$#_{}]", r"\\\g<0>", _short(value).replace("\\", " ").replace("~", " ").replace("^", " ")
+    )
+
+
+def _short(value: Any) -> str:
     if isinstance(value, float):
         value = f"{value:.4g}"  # for people: the other formats keep all digits
-    text = "" if value is None else str(_cell(value))
-    return text.replace("|", "\\|").replace("\n", " ")
+    return "" if value is None else str(_cell(value)).replace("\n", " ")
 
 
 def format_of(path: str) -> str:
@@ -188,7 +202,7 @@ def format_of(path: str) -> str:
     '.csv'
     >>> format_of("answers.xls")
     Traceback (most recent call last):
-    densvec.answers.messages.UsageError: answers.xls: the name must end in .csv, .tsv, .md or .json
+    densvec.answers.messages.UsageError: answers.xls: the name must end in .csv, .tsv, .md, .tex or .json
     """
     kind = os.path.splitext(path)[1].lower()
     if kind not in FORMATS:

@@ -49,7 +49,7 @@ OVERWRITE = flag("--overwrite", "replace files that exist")
 QUIET = flag("--quiet", "print only errors and the result", short=("-q",))
 TABLE = option(
     "--output",
-    "write the answers to a table instead: .csv, .tsv, .md (Markdown) or .json",
+    "write the answers to a table instead: .csv, .tsv, .md (Markdown), .tex (LaTeX) or .json",
     short=("-o",),
     dest="table",
     metavar="FILE",

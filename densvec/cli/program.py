@@ -34,6 +34,7 @@ COMMANDS: dict[str, Command] = {
         words.TAXONOMY,
         texts.SENSES,
         texts.COMPARE,
+        texts.REGRESS,
         words.LEARN,
         texts.PHRASES,
         words.TEXTS,

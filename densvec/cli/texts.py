@@ -24,7 +24,7 @@ from densvec.cli.arguments import (
     questions,
     topn,
 )
-from densvec.cli.commands import Command, Question, Result, as_spelt, known, load
+from densvec.cli.commands import Command, Question, Result, as_spelt, known, lines_or, load
 from densvec.cli.corpus import READING, is_path, open_corpus, open_source, reading_of, recorded_text
 from densvec.cli.files import check_targets, read_any
 from densvec.cli.pictures import drawing, picture
@@ -186,6 +186,77 @@ examples:
         *READING,
     ],
     _compare,
+)
+
+
+def _regress(args: argparse.Namespace) -> Document:
+    from densvec.questions.regression import regress
+
+    draw, wv = drawing(args.plot), load(args.model)
+    words = list(lines_or(args.words))
+    if not args.json:
+        say(f"densvec regress: reading {args.table_of_texts} for {counted(len(words), 'word')}")
+    options = {
+        name: getattr(args, name) for name in ("cluster", "max_occurrences", "min_count", "draws", "seed")
+    }
+    table, shown = args.table_of_texts, False if args.json else None
+    found = regress(wv, words, table, text=args.text, formula=args.on, show_progress=shown, **options)
+    unknown = [Unknown(word, error) for word, error in found.skipped.items()]
+    if args.path is not None:
+        paths = [
+            each.path(args.path, args.bins, axis=args.axis, draws=args.draws) for each in found.words.values()
+        ]
+        draw("plot_path", paths)
+        return answers.Paths(paths, unknown)
+    draw("plot_norms", found[:40])
+    return answers.regress(found.words, found.skipped, args.topn, args.examples)
+
+
+REGRESS = Command(
+    "regress",
+    "what a word means to whom: regression on meanings",
+    """\
+Find words in a table of texts, and regress what stands around them on other columns of it: party, year, gender. For
+each covariate it prints how far that moves the meaning (0 if chance explains it), with a 95 % interval, p and q (p
+corrected for asking about several words), and the words that are nearer where there is more of it, and where less.
+Rows of the same --cluster, such as a speaker, may depend on each other.""",
+    """\
+examples:
+  densvec regress model.dv speeches.csv freedom --text speech --on "party + year" -o freedom.csv --plot freedom.png
+  densvec regress model.dv speeches.csv "immigra*|migrant*" --text speech --on "party + C(term)" --cluster speaker
+  densvec regress model.dv speeches.csv climate aid --text speech --on year --path year --plot years.png
+  densvec regress model.dv speeches.jsonl - --text speech --on party -o words.tex < words.txt  # one per line
+
+Several words or patterns count as one between bars. Columns of numbers count as they are, all others, and C(column), by
+levels. Interactions and functions in --on need formulaic: pip install "densvec[formula]".""",
+    [
+        MODEL,
+        Argument(
+            "table_of_texts", metavar="TABLE", help="a CSV file, or lines of JSON, with a text in each row"
+        ),
+        Argument("words", metavar="WORD", nargs="+", help="words or patterns; - reads them, one per line"),
+        Argument("--text", metavar="COLUMN", required=True, help="the column of the texts"),
+        Argument("--on", metavar="FORMULA", required=True, help='covariates, such as "party + year"'),
+        option(
+            "--cluster",
+            "rows with the same value may depend on each other (default: each its own)",
+            metavar="COLUMN",
+        ),
+        option(
+            "--path", "print instead how the meaning changes along this column of numbers", metavar="COLUMN"
+        ),
+        option("--bins", "bins of the path (default: each value, or 10)", type=positive),
+        option("--axis", "for the path: the position between two words", nargs=2, metavar=("A", "B")),
+        option("--max-occurrences", "the most occurrences of a word to look at", 100_000),
+        option("--min-count", "the fewest occurrences on each side of a covariate of two values", 5),
+        option("--draws", "how often chance is tried", 999),
+        option("--seed", "seed of the sample and the draws", 0, type=int),
+        topn("words for each side", 8),
+        option("--examples", "lines for each side", 0, type=int),
+        picture("the coefficients with their intervals, or the path"),
+        TABLE,
+    ],
+    _regress,
 )
 
 

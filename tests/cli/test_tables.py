@@ -79,11 +79,11 @@ def test_what_cannot_be_answered_is_said(model, tmp_path, monkeypatch, capsys):
 
 def test_work_is_not_begun_for_a_file_that_cannot_be_written(tmp_path, capsys):
     assert main(["evaluate", "no.dv", str(tmp_path), "-o", str(tmp_path / "figures.txt")]) == 2
-    assert "must end in .csv, .tsv, .md or .json" in capsys.readouterr().err
+    assert "must end in .csv, .tsv, .md, .tex or .json" in capsys.readouterr().err
 
 
 def test_other_endings_are_wrong_usage(model, tmp_path, capsys):
     assert main(["similar", model, "kiwi", "-o", str(tmp_path / "answers.xls")]) == 2
-    assert "must end in .csv, .tsv, .md or .json" in capsys.readouterr().err
+    assert "must end in .csv, .tsv, .md, .tex or .json" in capsys.readouterr().err
     assert main(["similar", model, "kiwi", "-o", str(tmp_path / "no" / "answers.csv")]) == 1
     assert "there is no such directory" in capsys.readouterr().err
