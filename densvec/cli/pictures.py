@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from densvec.answers.messages import UsageError
-from densvec.cli.arguments import MODEL, Argument, flag, option
+from densvec.cli.arguments import MODEL, Argument, option
 from densvec.cli.commands import Command, Result, known, load, marked_word, text_of
 
 if TYPE_CHECKING:
@@ -52,13 +52,9 @@ def _plot(args: argparse.Namespace) -> Result:
     words = list(dict.fromkeys(word for word, _, _ in marked))
     if len(words) > 1:
         raise UsageError(f"mark the same word in all sentences: got {', '.join(words)}")
-    if args.entropy and len(marked) != 1:
-        raise UsageError(f"--entropy needs one sentence with a marked [[word]]: got {len(marked)}")
     if labels and items:
         raise UsageError("--label goes with the picture of generality, for which no words are given")
-    if args.entropy:
-        draw("plot_entropy", wv, words[0], _window(wv, marked[0]))
-    elif marked:
+    if marked:
         contexts = {" ".join(each[1]): _window(wv, each) for each in marked}
         draw("plot_contexts", wv, words[0], contexts, radii=args.radii)
     elif items:
@@ -95,7 +91,6 @@ examples:
         MODEL,
         Argument("items", metavar="WORD|SENTENCE", nargs="*", help="words, or sentences with a [[word]]"),
         Argument("-o", "--output", metavar="FILE", required=True, help="the picture: .png, .svg, .pdf, ..."),
-        flag("--entropy", "for one sentence: the entropy as its context grows"),
         option(
             "--label",
             "without words: label these in the picture of generality and frequency",

@@ -226,15 +226,10 @@ def _clusterings(means: Means) -> Mapping[str, Method[AmbiguousWord]]:
 
         return cluster
 
-    def by_chance(words: Sequence[AmbiguousWord]) -> list[Any]:
-        rng = np.random.default_rng(0)
-        return [rng.integers(2, size=len(each.occurrences)) for each in words]
-
     return {
         "2-means of averages": clustered(2),
         "3-means of averages": clustered(3),
         "one sense": lambda words: [np.zeros(len(each.occurrences), int) for each in words],
-        "two by chance": by_chance,
     }
 
 

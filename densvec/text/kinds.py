@@ -232,11 +232,6 @@ class _Text(HTMLParser):
         if not _INLINE.fullmatch(tag):
             self.parts.append("\n\n")
 
-    def handle_startendtag(self, tag: str, attrs: Any) -> None:
-        """Begin and end an element."""
-        if not _INLINE.fullmatch(tag):
-            self.parts.append("\n\n")
-
     def handle_endtag(self, tag: str) -> None:
         """End an element."""
         self._silent -= tag in _SILENT and self._silent > 0

@@ -9,7 +9,7 @@ from tests.cli.cases import SENTENCE, answer
 class TestPlot:
     @pytest.mark.parametrize(
         "items",
-        [["owl", "kakapo", "bird"], [SENTENCE, "a ripe [[kiwi]] tastes sweet"], [SENTENCE, "--entropy"], []],
+        [["owl", "kakapo", "bird"], [SENTENCE, "a ripe [[kiwi]] tastes sweet"], []],
     )
     def test_draws(self, items, model, tmp_path, capsys):
         pytest.importorskip("matplotlib")
@@ -21,6 +21,5 @@ class TestPlot:
     def test_one_word_at_a_time(self, model, tmp_path, capsys):
         place = ["-o", str(tmp_path / "picture.png")]
         assert main(["plot", model, SENTENCE, "an [[owl]] hunts", *place]) == 2
-        assert main(["plot", model, "owl", "--entropy", *place]) == 2
         assert main(["plot", model, "kiwy", *place]) == 1
         assert "did you mean 'kiwi'" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Generality against frequency, entropy in a growing context."""
+"""Generality against frequency."""
 
 import matplotlib as mpl
 import numpy as np
@@ -25,13 +25,3 @@ def test_generality_needs_counts(wv):
     wv.expandos.clear()
     with pytest.raises(ValueError, match="counts"):
         plot.plot_generality(wv)
-
-
-def test_entropy_starts_at_the_prior_and_leaves_out_unknown_words(diagonal):
-    ax = plot.plot_entropy(diagonal, "word1", ["word2", "unknown", "word3"])
-    line = ax.lines[-1].get_ydata()
-    assert line[0] == pytest.approx(float(diagonal.density("word1").entropy()))
-    assert line[2] == pytest.approx(
-        float(diagonal.infer(["word2", "word3"], word="word1").entropy()), rel=1e-5
-    )
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["(no context)", "+ word2", "+ word3"]

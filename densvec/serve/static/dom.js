@@ -51,8 +51,7 @@ export function announce(text) {
 
 /** Let the browser save a file. */
 export function save(name, content, type) {
-  const blob = content instanceof Blob ? content : new Blob([content], { type });
-  const url = URL.createObjectURL(blob);
+  const url = URL.createObjectURL(new Blob([content], { type }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

@@ -1,4 +1,4 @@
-// Pictures of densities: circles and labels that keep out of each other's way, saved as SVG or PNG.
+// Pictures of densities: circles and labels that keep out of each other's way, saved as SVG.
 
 import { wordAddress } from "./address.js";
 import { h, s, save } from "./dom.js";
@@ -24,26 +24,15 @@ function standalone(svg) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-async function savePng(svg, name) {
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(svg))}`;
-  await image.decode();
-  const canvas = h("canvas", { width: 2 * width, height: 2 * height });
-  canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
-  canvas.toBlob((blob) => save(`${name}.png`, blob), "image/png");
-}
-
 /** Return the size to draw at: smaller on a phone, so that names are as large as the text around them. */
 export function sizeOf(width, height) {
   return matchMedia("(max-width: 34rem)").matches ? [380, 380] : [width, height];
 }
 
-/** Return the buttons that save a picture. */
+/** Return the button that saves a picture. */
 export function saves(svg, name) {
   return h("span", { class: "saves" },
-    h("button", { type: "button", "aria-label": "Save the picture as SVG", onclick: () => save(`${name()}.svg`, standalone(svg), "image/svg+xml") }, "SVG"),
-    h("button", { type: "button", "aria-label": "Save the picture as PNG", onclick: () => savePng(svg, name()) }, "PNG"));
+    h("button", { type: "button", "aria-label": "Save the picture as SVG", onclick: () => save(`${name()}.svg`, standalone(svg), "image/svg+xml") }, "SVG"));
 }
 
 /** Return functions from the plane to the picture that show all circles, at one scale for both axes. */
