@@ -35,6 +35,7 @@ html_title = f"densvec {release}"
 html_show_sphinx = False
 
 autodoc_typehints = "none"  # numpydoc's types are written for people
+autodoc_mock_imports = ["mteb"]  # which is not among what builds this
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 napoleon_numpy_docstring = True
