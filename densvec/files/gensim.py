@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from densvec.checks import is_finite
 from densvec.files.fasttext import NGrams, WordVectors
 from densvec.files.persistence import BLOCK, LEAST_UNPACKED, MOST_COMPRESSION
 from densvec.files.pickles import Held, read_pickle
@@ -74,6 +75,8 @@ def read_gensim(path: PathLike, mmap: str | None = None, max_bytes: int | None =
         ngrams = NGrams(table, state["min_n"], state["max_n"])
     own = tensor(tables, "vectors" if "vectors" in tables else "vectors_vocab", "f", (len(words), None))
     vectors = own if ngrams is None or "vectors" in tables else ngrams.added_to(own, words)
+    if mmap is None and not is_finite(vectors):  # not to read them is the point of mapping
+        raise ValueError("the vectors hold NaN or infinite numbers")
     return WordVectors(words, vectors, _attributes(state, words), ngrams)
 
 

@@ -137,6 +137,14 @@ def test_no_words(tmp_path):
         BayesianSkipGram.load(tmp_path / "old.kv")
 
 
+def test_vectors_that_no_model_can_use(tmp_path):
+    keyed = KeyedVectors(2)
+    keyed.add_vectors(["a", "b"], np.array([[1, np.nan], [1, 1]], np.float32))
+    keyed.save(str(tmp_path / "old.kv"))
+    with pytest.raises(DensvecFileError, match=r"old\.kv: the vectors hold NaN"):
+        KeyedDensities.load(tmp_path / "old.kv")
+
+
 def test_attributes(tmp_path):
     keyed = KeyedVectors(3)
     keyed.add_vectors(["a", "b"], np.eye(3, dtype=np.float32)[:2])
