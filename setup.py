@@ -86,9 +86,7 @@ setup(
             "cdivision": True,
             "initializedcheck": False,
             "embedsignature": True,
-            # Reading and training hold no lock on NumPy's arrays and on the Python objects of a corpus, and nobody
-            # has run the tests of threads on a Python without the GIL yet: it is switched on when these are imported.
-            "freethreading_compatible": False,
+            "freethreading_compatible": True,  # tests/test_threads.py; CONTRIBUTING.md says what may be shared
         },
         # Workers that are not forked would start this script anew: elsewhere than on Linux, and from Python 3.14 on.
         nthreads=JOBS if multiprocessing.get_start_method() == "fork" else 0,

@@ -61,7 +61,21 @@ cdef struct Page:                       # what is known about 256 characters
     uint32_t lower[256]
 
 
-# Filled when first needed and never changed after that.
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    #define LOOK_UP(place) _Py_atomic_load_ptr_acquire(place)
+    #define PUBLISH(place, page) _Py_atomic_store_ptr_release(place, page)
+    #else
+    #define LOOK_UP(place) (*(place))
+    #define PUBLISH(place, page) (*(place) = (page))
+    #endif
+    """
+    Page *LOOK_UP(void *place)
+    void PUBLISH(void *place, Page *page)
+
+
+# Filled when first needed and never changed after that. Two threads may fill the same one; either will do.
 cdef Page *_pages[0x1100]
 
 
@@ -75,7 +89,7 @@ cdef const Page *filled_page(int number) except NULL:
         character = chr(256 * number + i)
         page.kind[i] = character_kind(character)
         page.lower[i] = ord(character.lower()[0])       # U+0130, alone, would become two characters
-    _pages[number] = page
+    PUBLISH(&_pages[number], page)
     return page
 
 
@@ -144,7 +158,7 @@ cdef class Tokeniser:
 
     cdef inline bint take(self, uint32_t c) except -1:
         """Take a character; return False if it only ended a word, and is to be taken once more."""
-        cdef const Page *page = _pages[c >> 8]
+        cdef const Page *page = LOOK_UP(&_pages[c >> 8])
         if page == NULL:
             page = filled_page(c >> 8)
         if c == 0xAD:                   # a soft hyphen counts as nothing

@@ -26,6 +26,7 @@ from densvec.text._text cimport (
 import array
 import logging
 import os
+import sys
 
 import numpy as np
 
@@ -75,9 +76,14 @@ cdef int new_table(WordTable *table) except -1:
     return 0
 
 
+cdef bint HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
 cdef object as_tokens(object sentence):
-    """The sentence itself if it is a list or tuple, else a list of its tokens."""
-    return sentence if type(sentence) is list or type(sentence) is tuple else list(sentence)
+    """The sentence itself if it is a tuple, or a list that no thread can change now, else its tokens."""
+    if type(sentence) is tuple or (HAS_GIL and type(sentence) is list):
+        return sentence
+    return tuple(sentence)
 
 
 def warn_of_string(sentence):
