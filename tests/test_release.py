@@ -100,7 +100,9 @@ def test_the_container_is_safe_by_default():
 
 def test_the_checks_before_a_commit_are_those_of_make_lint():
     makefile = text("Makefile").partition("\nlint:")[2].partition("\n\n")[0]
-    hooks = re.findall(r"entry: \.venv/bin/([\w-]+)(?: (check|format))?", text(".pre-commit-config.yaml"))
+    hooks = re.findall(
+        r"entry: (?:env PATH=\S+ )?\.venv/bin/([\w-]+)(?: (check|format))?", text(".pre-commit-config.yaml")
+    )
     assert set(hooks) == set(re.findall(r"\$\(BIN\)/([\w-]+)(?: (check|format))?", makefile))
 
 
