@@ -31,7 +31,7 @@ def text(name):
     "name",
     [
         "CITATION.cff", ".ci/conda/recipe.yaml", ".github/ISSUE_TEMPLATE/config.yml", "examples/tour.ipynb",
-        "docs/paper/paper.md",
+        "README.md", "docs/paper/paper.md",
     ],
 )  # fmt: skip
 def test_addresses_are_those_of_pyproject(name):
