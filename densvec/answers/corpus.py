@@ -11,7 +11,8 @@ from densvec.answers.documents import Document, Scored, Table, Unknown, columns,
 if TYPE_CHECKING:
     from densvec.evaluation.figures import Results
     from densvec.questions.comparison import ModelComparison, Shift
-    from densvec.questions.regression import Coefficient, Path, Regression
+    from densvec.questions.paths import Path
+    from densvec.questions.regression import Coefficient, Regression
     from densvec.questions.senses import Senses
     from densvec.search.occurrences import Found
     from densvec.text.concordance import Occurrence

@@ -12,7 +12,8 @@ from densvec.plot.axes import COLOURS, GREY, INK, new_axes, open_frame
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from densvec.questions.regression import Coefficient, Path, Regression
+    from densvec.questions.paths import Path
+    from densvec.questions.regression import Coefficient, Regression
 
 
 def plot_norms(coefficients: Sequence[Coefficient], ax: Axes | None = None) -> Axes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,30 +13,20 @@ import numpy as np
 from densvec.checks import check_whole, needs
 from densvec.distances.vectors import unit_rows
 from densvec.gaussian import Gaussian
-from densvec.questions.in_context import averages, context_reading
-from densvec.questions.inference import keep_of, posteriors_of, reading_of
-from densvec.questions.lookup import kept_shares, known_log_variances, text_reading_of, whitened
+from densvec.questions import paths
+from densvec.questions.described import Described
+from densvec.questions.lookup import known_log_variances, text_reading_of, whitened
 from densvec.questions.senses import listed_rows, telling
-from densvec.reading import Reading
-from densvec.statistics.design import INTERCEPT, Design, as_column, columns_in
-from densvec.statistics.vectors import Influence, VectorFit, dependent_columns, fit_vectors, p_value
+from densvec.statistics.design import INTERCEPT, columns_in
+from densvec.statistics.vectors import NORMAL, VectorFit, dependent_columns, fit_vectors
 from densvec.text.concordance import Occurrence
-from densvec.text.tables import Texts, read_texts
+from densvec.text.tables import read_texts
 from densvec.types import Array, Floats, Found, Indices, Integers
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 logger = logging.getLogger(__name__)
-
-_SAMPLE = 1e-3
-"""The threshold for thinning the words of a context: word2vec's."""
-
-_AT_ONCE = 4096
-"""Occurrences whose contexts are read together."""
-
-_NORMAL = 1.959964
-"""So many standard errors on either side are 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True)
@@ -112,39 +102,6 @@ class Coefficients(Sequence[Coefficient]):
         return table(repr(self).strip("<>"), names, shown)
 
 
-@dataclass(frozen=True)
-class Path:
-    """How the meaning of a word changes along a covariate, such as the year.
-
-    Attributes
-    ----------
-    word, column : str
-    values : list
-        The values, or the middles of bins of them.
-    counts : list of int
-        How many occurrences each has.
-    positions, low, high : numpy.ndarray
-        The distance from the first, with a 95 % interval; or, with `axis`, how near to the second of its words rather
-        than the first.
-    trend : float
-        p-value of a change that is steady.
-    change, change_value : float
-        p-value of a change at one point, the likeliest, and the first value after it.
-    """
-
-    word: str
-    column: str
-    values: list[Any]
-    counts: list[int]
-    positions: Floats
-    low: Floats
-    high: Floats
-    trend: float
-    change: float
-    change_value: Any
-    axis: tuple[str, str] | None = None
-
-
 class Regression(Coefficients):
     """How the meaning of a word depends on covariates.
 
@@ -161,18 +118,18 @@ class Regression(Coefficients):
 
     def __init__(
         self,
-        source: _Source,
+        source: Described,
         target: int,
         places: Integers,
         matrix: Floats,
         fit: VectorFit,
         clusters: Array | None,
     ) -> None:
-        self._source, self._target, self._places, self._matrix = source, target, places, matrix
-        self._clusters = clusters
+        self.source, self._target, self.places, self._matrix = source, target, places, matrix
+        self.clusters = clusters
         self.word, self.names = source.targets[target], source.design.names
         self.vectors, self.draws = fit.coefficients, fit.draws
-        reach = _NORMAL * fit.errors
+        reach = NORMAL * fit.errors
         ends = (np.sqrt(np.maximum(fit.squares + side, 0)).tolist() for side in (0, -reach, reach))
         found = zip(self.names, *ends, fit.p_values.tolist(), strict=True)
         self.coefficients = [
@@ -181,7 +138,7 @@ class Regression(Coefficients):
         ][1:]
 
     def __repr__(self) -> str:
-        return f"<{len(self)} covariates of {self.word!r} in {len(self._places):,} occurrences>"
+        return f"<{len(self)} covariates of {self.word!r} in {len(self.places):,} occurrences>"
 
     # What the difference is
 
@@ -205,15 +162,15 @@ class Regression(Coefficients):
         """
         mean, spread = self._posteriors
         row = self._average_row(levels)
-        dtype = self._source.wv.vectors.dtype
-        least = np.exp(known_log_variances(self._source.wv).min())
+        dtype = self.source.wv.vectors.dtype
+        least = np.exp(known_log_variances(self.source.wv).min())
         return Gaussian((row @ mean).astype(dtype), np.maximum(row @ spread, least).astype(dtype))
 
     def nearest(self, topn: int = 10, **levels: Any) -> Found:
         """Return the words nearest to what stands around the word, for some values of columns, by cosine."""
         rows, cosines = self._cosines(np.array([self._average_row(levels)]))
         best = np.argsort(-cosines[0], kind="stable")[:topn]
-        return [(self._source.wv.index_to_key[rows[i]], float(cosines[0][i])) for i in best]
+        return [(self.source.wv.index_to_key[rows[i]], float(cosines[0][i])) for i in best]
 
     def cosine_ratios(
         self, first: Mapping[str, Any], second: Mapping[str, Any], topn: int | None = 10
@@ -233,7 +190,7 @@ class Regression(Coefficients):
         chosen = chosen[(cosines[:, chosen] > 0).all(axis=0)]
         ratios = cosines[0, chosen] / cosines[1, chosen]
         order = np.argsort(-ratios, kind="stable")
-        return [(self._source.wv.index_to_key[rows[chosen[i]]], float(ratios[i])) for i in order]
+        return [(self.source.wv.index_to_key[rows[chosen[i]]], float(ratios[i])) for i in order]
 
     def telling(self, name: str, topn: int = 8) -> tuple[Found, Found]:
         """Return the words that tell occurrences with more of a covariate from those with less.
@@ -246,12 +203,12 @@ class Regression(Coefficients):
             How many words for each side.
         """
         rows, cosines = self._cosines(self._sides(name))
-        more, less = telling(self._source.wv, rows, cosines, topn)
+        more, less = telling(self.source.wv, rows, cosines, topn)
         return more, less
 
     def apart(self, name: str, words: Sequence[str]) -> Found:
         """Return how much nearer some words are, by cosine, to occurrences with more of a covariate than with less."""
-        wv = self._source.wv
+        wv = self.source.wv
         sides = unit_rows(self._sides(name) @ self.vectors)
         gaps = whitened(wv, wv[list(words)].astype(np.float64)) @ (sides[0] - sides[1])
         return list(zip(words, gaps.tolist(), strict=True))
@@ -259,7 +216,7 @@ class Regression(Coefficients):
     def examples(self, name: str, count: int = 3) -> tuple[list[Occurrence], list[Occurrence]]:
         """Return typical occurrences with more of a covariate and with less, as :meth:`telling` does words."""
         column = self._matrix[:, self._column(name)]
-        points = self._source.described(self._places)
+        points = self.source.described(self.places)
         along = points @ self.vectors[self._column(name)].astype(np.float32)
         middle = (column.min() + column.max()) / 2 if len(np.unique(column)) == 2 else np.median(column)
         found = []
@@ -267,7 +224,7 @@ class Regression(Coefficients):
             rows = np.flatnonzero(members)
             lines: dict[str, Occurrence] = {}
             for i in rows[np.argsort(sign * along[rows], kind="stable")]:
-                occurrence = self._source.texts.occurrence(int(self._places[i]))
+                occurrence = self.source.texts.occurrence(int(self.places[i]))
                 lines.setdefault(occurrence.line(), occurrence)
                 if len(lines) == count:
                     break
@@ -283,11 +240,11 @@ class Regression(Coefficients):
         if not levels:
             average: Floats = self._matrix.mean(axis=0)
             return average
-        design, columns = self._source.design, self._source.columns
+        design, columns = self.source.design, self.source.columns
         unknown = [name for name in levels if name not in design.columns]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is not in the formula, which has {', '.join(design.columns)}")
-        rows = self._source.rows_of(self._places)
+        rows = self.source.rows_of(self.places)
         table = {name: columns[name][rows] for name in design.columns}
         for name, value in levels.items():
             kind = table[name].dtype
@@ -306,108 +263,21 @@ class Regression(Coefficients):
 
     def _cosines(self, averages_of_rows: Floats) -> tuple[Indices, Floats]:
         """Return words, and the cosines of what is fitted for some rows with them."""
-        wv = self._source.wv
-        rows = listed_rows(wv, self._source.known_forms(self._target))
+        wv = self.source.wv
+        rows = listed_rows(wv, self.source.known_forms(self._target))
         return rows, unit_rows(averages_of_rows @ self.vectors) @ whitened(wv, wv.vectors[rows]).T
 
     @cached_property
     def _posteriors(self) -> tuple[Floats, Floats]:
         """Coefficients of the posteriors' means, and of their variances together with how far these means spread."""
-        batch = self._source.posteriors(self._places, self._target)
+        batch = self.source.posteriors(self.places, self._target)
         axes = np.linalg.pinv(self._matrix)
         means = axes @ batch.mean.astype(np.float64)
         squares = (batch.mean - self._matrix @ means) ** 2
         spread = squares.mean(axis=1, keepdims=True) if batch.is_spherical else squares
         return means, axes @ (batch.variance + spread)
 
-    # Over time
-
-    def path(
-        self, column: str, bins: int | None = None, *, axis: tuple[str, str] | None = None, draws: int = 999
-    ) -> Path:
-        """Return how the meaning changes along a column of numbers, such as the year.
-
-        Parameters
-        ----------
-        column : str
-            A column of the formula.
-        bins : int, optional
-            Into how many bins of equal width its values are put; by default as many as there are values, if these are
-            twenty or fewer, else ten.
-        axis : (str, str), optional
-            Two words: where between them, instead of how far from the first value.
-        draws : int, optional
-            How often chance is tried for the tests.
-        """
-        source = self._source
-        if column not in source.design.columns or source.columns[column].dtype.kind == "O":
-            raise ValueError(f"{column!r} is not a column of numbers in the formula")
-        times = source.columns[column][source.rows_of(self._places)].astype(np.float64)
-        labels, values = _binned(times, bins)
-        counts = np.bincount(labels)
-        if len(counts) < 2:
-            raise ValueError(f"{column} has one value only, so there is no path along it")
-        points = source.described(self._places)
-        if axis is not None:
-            ends = whitened(source.wv, source.wv[list(axis)].astype(np.float64))
-            points = points @ (ends[1] - ends[0])[:, None].astype(np.float32)
-        later = np.arange(1, len(counts))
-        steps = (labels[:, None] == later).astype(np.float64)
-        if axis is None:
-            fit = fit_vectors(points, np.column_stack([np.ones(len(points)), steps]), self._clusters, draws=0)
-            reach = _NORMAL * fit.errors
-            bands = [np.sqrt(np.maximum(fit.squares + side, 0)) for side in (0, -reach, reach)]
-            bands = [np.append(0.0, band[1:]) for band in bands]
-        else:
-            influence = Influence(
-                points, np.column_stack([labels == 0, steps]).astype(np.float64), self._clusters
-            )
-            place = influence.coefficients[:, 0]
-            reach = _NORMAL * np.sqrt(influence.spread()[0])
-            bands = [place, place - reach, place + reach]
-        spread = float(times.std()) or 1.0
-        trend, change, at = _tests(points, (times - times.mean()) / spread, labels, self._clusters, draws)
-        return Path(
-            self.word,
-            column,
-            values,
-            counts.tolist(),
-            bands[0],
-            bands[1],
-            bands[2],
-            trend,
-            change,
-            values[at],
-            axis,
-        )
-
-
-def _binned(times: Floats, bins: int | None) -> tuple[Integers, list[Any]]:
-    """Return the bin of each value, and the values or the middles of the bins, without empty ones."""
-    distinct, labels = np.unique(times, return_inverse=True)
-    if bins is None and len(distinct) <= 20:
-        return labels, [float(value) for value in distinct]
-    edges = np.linspace(distinct[0], distinct[-1], check_whole("bins", bins or 10, 2) + 1)
-    used, labels = np.unique(np.digitize(times, edges[1:-1]), return_inverse=True)
-    return labels, [float(value) for value in ((edges[:-1] + edges[1:]) / 2)[used]]
-
-
-def _tests(
-    points: Floats, times: Floats, labels: Integers, clusters: Array | None, draws: int
-) -> tuple[float, float, int]:
-    """Return p-values of a trend, and of a change at the likeliest point, and where that is."""
-    ones = np.ones(len(points))
-    trend = fit_vectors(points, np.column_stack([ones, times]), clusters, draws=draws).p_values[1]
-    found, by_chance = [], []
-    for at in range(1, labels.max() + 1):
-        influence = Influence(points, np.column_stack([ones, labels >= at]), clusters)
-        drawn = np.concatenate(list(influence.by_chance(draws, 0)))[:, 1]  # the same signs for each point
-        middle, deviation = drawn.mean(), drawn.std() or 1.0
-        found.append(float(((influence.coefficients[1] ** 2).sum() - middle) / deviation))
-        by_chance.append((drawn - middle) / deviation)
-    greatest = np.max(by_chance, axis=0)
-    shift = min(float(greatest.min()), 0.0)
-    return float(trend), p_value(max(found) - shift, greatest - shift), int(np.argmax(found)) + 1
+    path = paths.path
 
 
 class Regressions(Coefficients):
@@ -444,74 +314,6 @@ class Regressions(Coefficients):
 
     def __repr__(self) -> str:
         return f"<{len(self)} coefficients of {len(self.words):,} words, {len(self.skipped):,} skipped>"
-
-
-class _Source:
-    """The texts, the covariates and the model that all words share."""
-
-    def __init__(self, wv: KeyedDensities, texts: Texts, targets: Sequence[str], formula: str) -> None:
-        self.wv, self.texts, self.targets = wv, texts, targets
-        self.columns = {name: as_column(values) for name, values in texts.columns.items()}
-        self.design = Design(formula, self.columns)
-        self.matrix = self.design.matrix(self.columns)
-        self.model_rows = np.array(
-            [wv.key_to_index.get(word, -1) for word in texts.words] or [-1], dtype=np.int64
-        )
-
-    def rows_of(self, places: Integers) -> Integers:
-        """Return the rows of the table that occurrences are in."""
-        return self.texts.rows[self.texts.sentences(places)]
-
-    def known_forms(self, target: int) -> list[str]:
-        """Return the forms of a target that the model knows."""
-        numbers = self.texts.of_target[target]
-        return [self.texts.words[number] for number in numbers if self.model_rows[number] >= 0]
-
-    def _read(
-        self, places: Integers, reading: Reading, keep: Floats
-    ) -> Iterator[tuple[Integers, tuple[Integers, Integers, Floats]]]:
-        """Yield what is read around occurrences: their own rows, those of words, where each begins, and weights."""
-        texts = self.texts
-        for first in range(0, len(places), _AT_ONCE):
-            some = places[first : first + _AT_ONCE]
-            distinct, owners = np.unique(texts.sentences(some), return_inverse=True)
-            starts, lengths = texts.ends[distinct], texts.ends[distinct + 1] - texts.ends[distinct]
-            begins = np.concatenate([[0], np.cumsum(lengths)])
-            whole = np.arange(begins[-1]) + np.repeat(starts - begins[:-1], lengths)
-            rows = self.model_rows[texts.numbers[whole]]
-            kept = np.where(rows >= 0, keep[np.maximum(rows, 0)], 0.0)
-            centres = some - starts[owners] + begins[owners]
-            spans = reading.spans(centres, begins[owners], begins[owners + 1], kept)
-            used = spans.weights > 0
-            offsets = np.concatenate([[0], np.cumsum(used)])[spans.offsets]
-            yield rows[centres], (rows[spans.places[used]], offsets, spans.weights[used])
-
-    def described(self, places: Integers) -> Floats:
-        """Return what the contexts of occurrences say, (n, D): 0 where no word of a context is known.
-
-        Directions of weighted averages of the means of the words around, in a space where words vary more evenly.
-        """
-        wv = self.wv
-        parts = [
-            whitened(wv, averages(wv, *read)).astype(np.float32)
-            for _, read in self._read(places, context_reading(wv), kept_shares(wv, _SAMPLE))
-        ]
-        return np.concatenate([np.zeros((0, wv.vector_size), dtype=np.float32), *parts])
-
-    def posteriors(self, places: Integers, target: int) -> Gaussian:
-        """Return the posteriors of occurrences; those of forms that the model does not know are of one that it does."""
-        forms = self.known_forms(target)
-        if not forms:
-            raise KeyError(f"the model knows no form of {self.targets[target]!r}, so that it has no density")
-        keep = keep_of(self.wv, np.arange(len(self.wv)))
-        batches = [
-            posteriors_of(self.wv, np.where(own >= 0, own, self.wv.get_index(forms[0])), *read)
-            for own, read in self._read(places, reading_of(self.wv), keep)
-        ]
-        means, variances = (
-            np.concatenate([getattr(each, name) for each in batches]) for name in ("mean", "variance")
-        )
-        return Gaussian(means, variances)
 
 
 def regress(
@@ -591,7 +393,7 @@ def regress(
     texts = read_texts(table, text, others, targets, reading, show_progress=show_progress)
     if not texts.columns:
         raise ValueError("the table has no rows")
-    source = _Source(wv, texts, targets, formula)
+    source = Described(wv, texts, targets, formula)
     groups = _numbered(texts.columns[cluster]) if cluster else np.arange(len(source.matrix))
     found, skipped = dict[str, Regression](), dict[str, str]()
     from tqdm.auto import tqdm
@@ -623,7 +425,7 @@ def _numbered(values: Sequence[Any]) -> Integers:
 
 
 def _one(
-    source: _Source,
+    source: Described,
     target: int,
     groups: Integers,
     max_occurrences: int | None,

@@ -25,6 +25,9 @@ _FLIPS_AT_ONCE = 250
 _FEW = 10
 """With fewer draws beyond a value, their tail is estimated."""
 
+NORMAL = 1.959964
+"""So many standard errors on either side are 95 % of a normal distribution."""
+
 _LEAST = 1e-10
 """Nothing is said of how much smaller a p-value is."""
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from densvec import plot
-from densvec.questions.regression import Coefficient, Path
+from densvec.questions.paths import Path
+from densvec.questions.regression import Coefficient
 
 
 def test_norms_stand_with_their_intervals_and_certain_ones_are_filled():
