@@ -55,6 +55,7 @@ def test_every_example_is_tested():
         "english_text",
         "paper_tables",
         "train_english",
+        "un_speeches",
     }  # paper_tables has a test file of its own
 
 

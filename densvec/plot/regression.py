@@ -108,9 +108,8 @@ def plot_telling(regression: Regression, name: str, ax: Axes | None = None, *, t
     if ax is None:
         ax = new_axes(None)
         ax.figure.canvas.figure.set_size_inches(6.4, 1.2 + 0.44 * topn)
-    sides = regression.telling(name, topn)
-    apart = dict(regression.apart(name, [word for side in sides for word, _ in side]))
-    ordered = sorted(apart.items(), key=lambda each: -each[1])
+    more, less = regression.telling(name, topn)
+    ordered = [*more, *reversed(less)]
     for row, (word, gap) in enumerate(ordered):
         colour = COLOURS[1 if gap > 0 else 0]
         ax.plot([0, gap], [row, row], color=colour, linewidth=1.2, alpha=0.6)

@@ -15,6 +15,9 @@ from densvec.types import Array, Floats, Integers
 if TYPE_CHECKING:
     from densvec.questions.regression import Regression
 
+_FEWEST = 5
+"""Occurrences that a step of a path needs."""
+
 
 @dataclass(frozen=True)
 class Path:
@@ -65,7 +68,7 @@ def path(
         A column of the formula.
     bins : int, optional
         Into how many bins of equal width its values are put; by default as many as there are values, if these are
-        twenty or fewer, else ten.
+        twenty or fewer, else ten. Those with fewer than five occurrences are left out.
     axis : (str, str), optional
         Two words: where between them, instead of how far from the first value.
     draws : int, optional
@@ -76,9 +79,15 @@ def path(
         raise ValueError(f"{column!r} is not a column of numbers in the formula")
     times = source.columns[column][source.rows_of(places)].astype(np.float64)
     labels, values = _binned(times, bins)
-    counts = np.bincount(labels)
-    if len(counts) < 2:
-        raise ValueError(f"{column} has one value only, so there is no path along it")
+    enough = np.bincount(labels)[labels] >= _FEWEST
+    if len(np.unique(labels[enough])) < 2:
+        raise ValueError(
+            f"{column} has one value with {_FEWEST} occurrences only, so there is no path along it"
+        )
+    places, times = places[enough], times[enough]
+    clusters = None if clusters is None else clusters[enough]
+    used, labels = np.unique(labels[enough], return_inverse=True)
+    counts, values = np.bincount(labels), [values[i] for i in used]
     points = source.described(places)
     if axis is not None:
         ends = whitened(source.wv, source.wv[list(axis)].astype(np.float64))
@@ -102,13 +111,12 @@ def path(
 
 
 def _binned(times: Floats, bins: int | None) -> tuple[Integers, list[Any]]:
-    """Return the bin of each value, and the values or the middles of the bins, without empty ones."""
+    """Return the bin of each value, and the values or the middles of the bins."""
     distinct, labels = np.unique(times, return_inverse=True)
     if bins is None and len(distinct) <= 20:
         return labels, [float(value) for value in distinct]
     edges = np.linspace(distinct[0], distinct[-1], check_whole("bins", bins or 10, 2) + 1)
-    used, labels = np.unique(np.digitize(times, edges[1:-1]), return_inverse=True)
-    return labels, [float(value) for value in ((edges[:-1] + edges[1:]) / 2)[used]]
+    return np.digitize(times, edges[1:-1]), ((edges[:-1] + edges[1:]) / 2).tolist()
 
 
 def _tests(

@@ -16,7 +16,7 @@ from densvec.gaussian import Gaussian
 from densvec.questions import paths
 from densvec.questions.described import Described
 from densvec.questions.lookup import known_log_variances, text_reading_of, whitened
-from densvec.questions.senses import listed_rows, telling
+from densvec.questions.senses import listed_rows
 from densvec.statistics.design import INTERCEPT, columns_in
 from densvec.statistics.vectors import NORMAL, VectorFit, dependent_columns, fit_vectors
 from densvec.text.concordance import Occurrence
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 logger = logging.getLogger(__name__)
+
+_NEAR = 100
+"""Words near a group, among which are those that tell it from another."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,8 @@ class Regression(Coefficients):
     def telling(self, name: str, topn: int = 8) -> tuple[Found, Found]:
         """Return the words that tell occurrences with more of a covariate from those with less.
 
+        Of the hundred words nearest to either they are those whose cosines differ most, with the difference.
+
         Parameters
         ----------
         name : str
@@ -203,15 +208,13 @@ class Regression(Coefficients):
             How many words for each side.
         """
         rows, cosines = self._cosines(self._sides(name))
-        more, less = telling(self.source.wv, rows, cosines, topn)
-        return more, less
-
-    def apart(self, name: str, words: Sequence[str]) -> Found:
-        """Return how much nearer some words are, by cosine, to occurrences with more of a covariate than with less."""
-        wv = self.source.wv
-        sides = unit_rows(self._sides(name) @ self.vectors)
-        gaps = whitened(wv, wv[list(words)].astype(np.float64)) @ (sides[0] - sides[1])
-        return list(zip(words, gaps.tolist(), strict=True))
+        near = np.unique(np.argpartition(-cosines, min(_NEAR, len(rows) - 1), axis=1)[:, :_NEAR])
+        gaps = cosines[0, near] - cosines[1, near]
+        order = np.argsort(-gaps, kind="stable")
+        words = [(self.source.wv.index_to_key[rows[near[i]]], float(gaps[i])) for i in order]
+        return [each for each in words[:topn] if each[1] > 0], [
+            each for each in words[: -topn - 1 : -1] if each[1] < 0
+        ]
 
     def examples(self, name: str, count: int = 3) -> tuple[list[Occurrence], list[Occurrence]]:
         """Return typical occurrences with more of a covariate and with less, as :meth:`telling` does words."""

@@ -376,7 +376,14 @@ def _separation(points: Floats, labels: Integers) -> float:
 def telling_words(wv: KeyedDensities, word: str, centres: Floats, topn: int) -> list[Found]:
     """Return for each sense the words that are near it and nearer than to the other senses, leaving out rare ones."""
     rows = listed_rows(wv, [word])
-    return telling(wv, rows, whitened(wv, centres) @ whitened(wv, wv.vectors[rows]).T, topn)
+    cosines = whitened(wv, centres) @ whitened(wv, wv.vectors[rows]).T
+    found: list[Found] = []
+    for i, scores in enumerate(cosines):
+        others = np.delete(cosines, i, axis=0)
+        telling = scores + (scores - others.max(axis=0)) if len(others) else scores
+        best = np.argsort(-telling, kind="stable")[:topn]
+        found.append([(wv.index_to_key[rows[j]], float(telling[j])) for j in best])
+    return found
 
 
 def listed_rows(wv: KeyedDensities, words: Sequence[Any]) -> Indices:
@@ -387,17 +394,6 @@ def listed_rows(wv: KeyedDensities, words: Sequence[Any]) -> Indices:
         listed = counts >= _RARE * counts.sum()
     listed[[wv.get_index(word) for word in words]] = False
     return np.flatnonzero(listed)
-
-
-def telling(wv: KeyedDensities, rows: Indices, cosines: Floats, topn: int) -> list[Found]:
-    """Return of words in some rows, by their cosines with centres, those near each centre and nearer than others."""
-    found: list[Found] = []
-    for i, scores in enumerate(cosines):
-        others = np.delete(cosines, i, axis=0)
-        telling = scores + (scores - others.max(axis=0)) if len(others) else scores
-        best = np.argsort(-telling, kind="stable")[:topn]
-        found.append([(wv.index_to_key[rows[j]], float(telling[j])) for j in best])
-    return found
 
 
 def density_of_all(posteriors: Gaussian) -> Gaussian:

@@ -159,7 +159,7 @@ def read_texts(
         if not isinstance(said, str) or not may_have(said):
             continue
         for sentence in RawText.like(
-            io.BytesIO(said.replace("\ufffd", " ").encode("utf-8", "replace")), reading
+            io.BytesIO(re.sub("[\ufeff\ufffd]", " ", said).encode("utf-8", "replace")), reading
         ):
             found = [numbers[word] for word in sentence]
             if not numbers.wanted.isdisjoint(found):

@@ -50,12 +50,20 @@ def test_coefficients_words_and_lines_are_printed(model, speeches, tmp_path, cap
 def test_paths_and_tables_are_written(model, speeches, tmp_path, capsys):
     place = tmp_path / "path.csv"
     assert (
-        main([str(each) for each in regress(speeches, model, "--on", "year", "--path", "year", "-o", place)])
+        main(
+            [
+                str(each)
+                for each in regress(
+                    speeches, model, "--on", "year", "--path", "year", "--bins", 3, "-o", place
+                )
+            ]
+        )
         == 0
     )
     rows = list(csv.DictReader(place.open()))
-    assert [row["word"] for row in rows[::10]] == ["owl", "plum"]
-    assert float(rows[0]["value"]) == 1990
+    assert [row["word"] for row in rows] == sorted(row["word"] for row in rows)
+    assert {row["word"] for row in rows} == {"owl", "plum"}
+    assert all(float(row["low"]) <= float(row["position"]) <= float(row["high"]) for row in rows)
     place = tmp_path / "norms.tex"
     assert main([str(each) for each in regress(speeches, model, "--on", "party", "-o", place)]) == 0
     assert place.read_text().startswith("\\begin{tabular}{llllllllll}\n\\toprule\nword & name")
