@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_SHOWN = 40
+"""How many coefficients are printed."""
+
 _NEAR = 100
 """Words near a group, among which are those that tell it from another."""
 
@@ -88,14 +91,14 @@ class Coefficients(Sequence[Coefficient]):
         return needs("pandas").DataFrame(rows, columns=names)
 
     def __str__(self) -> str:
-        width = [
-            max(len(getattr(each, name)) for each in self) if len(self) else 0 for name in ("word", "name")
-        ]
-        return "\n".join(
+        shown = self.coefficients[:_SHOWN]
+        width = [max((len(getattr(each, name)) for each in shown), default=0) for name in ("word", "name")]
+        lines = [
             f"{each.word:{width[0]}}  {each.name:{width[1]}}  {each.norm:.3f} [{each.low:.3f}, {each.high:.3f}]  "
             f"p = {each.p_value:.2g}  q = {each.q_value:.2g}  {each.count:,} occurrences"
-            for each in self
-        )
+            for each in shown
+        ]
+        return "\n".join([*lines, *([f"… {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else [])])
 
     def _repr_html_(self) -> str:
         from densvec.files.html import table
