@@ -27,8 +27,8 @@ class LineSentence(TextCorpus):
     Parameters
     ----------
     source : path or open file
-        Plain, gzip, bz2, xz or zstd (if the zstandard package is installed), local or anything that
-        smart_open reads, or an open handle that supports ``seek(0)``.
+        Plain, gzip, bz2, xz or zstd (before Python 3.14 with backports.zstd), local or anything that smart_open
+        reads, or an open handle that supports ``seek(0)``.
     max_sentence_length : int
         Longer lines are cut into sentences of this many words.
     limit : int, optional

@@ -3,7 +3,7 @@
 ``pip install 'densvec[spacy]'``, then
 
     nlp = spacy.blank("en")
-    wv.to_spacy(nlp)
+    to_spacy(wv, nlp)
     nlp("the shy kiwi digs")[2]._.density  # what kiwi means there
 """
 
@@ -52,7 +52,7 @@ class DensityComponent:
     def __call__(self, doc: Doc) -> Doc:
         """Infer the densities of a document."""
         if self.wv is None:
-            raise ValueError("the component has no densities yet: wv.to_spacy(nlp) adds it with them")
+            raise ValueError("the component has no densities yet: to_spacy(wv, nlp) adds it with them")
         sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
         densities: list[Gaussian | None] = [None] * len(doc)
         texts = [[self._word(token) for token in sentence] for sentence in sentences]
@@ -104,7 +104,14 @@ def to_spacy(
 ) -> Language:
     """Fill the vocabulary of a pipeline with the means, and add the component that infers posteriors.
 
-    The arguments are those of :meth:`KeyedDensities.to_spacy <densvec.KeyedDensities.to_spacy>`.
+    Parameters
+    ----------
+    nlp : spacy.Language
+        The pipeline; it is changed, and returned.
+    component : bool, optional
+        Whether to add the component that sets ``token._.density`` and ``doc._.densities``.
+    lowercase : bool, optional
+        Whether the component looks words up in lower case.
 
     Examples
     --------

@@ -6,7 +6,6 @@ import io
 import logging
 import lzma
 import os
-import sys
 
 import pytest
 from gensim.models import word2vec as gensim
@@ -19,15 +18,12 @@ TEXT = (
     + "one two three four five six seven " * 3
     + "\nlast line"
 )
-zstandard = pytest.importorskip("zstandard")
 
 COMPRESSORS = {
     "": lambda data: data,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-    # two frames, as parallel compressors write them
-    ".zst": lambda data: b"".join(zstandard.ZstdCompressor().compress(d) for d in (data[:40], data[40:])),
 }
 
 
@@ -70,15 +66,6 @@ def test_open_files_are_read_from_their_start_and_left_open(path, mode):
         corpus = LineSentence(file)
         assert list(corpus) == list(corpus) == list(LineSentence(path))
         assert not file.closed
-
-
-def test_zstd_without_its_package_says_what_to_install(tmp_path, monkeypatch):
-    path = tmp_path / "corpus.txt.zst"
-    path.write_bytes(COMPRESSORS[".zst"](b"a b"))
-    for name in ("zstandard", "backports", "backports.zstd", "compression", "compression.zstd"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match="pip install"):
-        list(LineSentence(path))
 
 
 def test_a_string_file_works():

@@ -18,7 +18,7 @@ def wv():
 
 @pytest.fixture
 def nlp(wv):
-    return wv.to_spacy(spacy.blank("en"))
+    return to_spacy(wv, spacy.blank("en"))
 
 
 def test_the_vocabulary_has_the_means(wv, nlp):
@@ -42,7 +42,7 @@ def test_tokens_have_posteriors_in_their_sentence(wv, nlp):
 def test_sentences_bound_the_context(wv):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    wv.to_spacy(nlp)
+    to_spacy(wv, nlp)
     doc = nlp("the dog . a cat")
     assert doc[1]._.density == wv.infer(["dog"], position=0)
     assert doc[4]._.density == wv.infer(["cat"], position=0)
@@ -55,12 +55,12 @@ def test_lower_case_words_are_found(wv):
 
 def test_without_an_encoder_there_are_priors(wv):
     wv.encoder = None
-    doc = wv.to_spacy(spacy.blank("en"))("a dog in the rain")
+    doc = to_spacy(wv, spacy.blank("en"))("a dog in the rain")
     assert doc[1]._.density == wv.density("dog")
 
 
 def test_only_the_vectors(wv):
-    nlp = wv.to_spacy(spacy.blank("en"), component=False)
+    nlp = to_spacy(wv, spacy.blank("en"), component=False)
     assert nlp.pipe_names == []
     assert nlp("dog")[0].has_vector
 
@@ -72,7 +72,7 @@ def test_a_pipeline_is_saved_with_its_densities(wv, nlp, tmp_path):
 
 
 def test_twice_is_once(wv, nlp):
-    wv.to_spacy(nlp)
+    to_spacy(wv, nlp)
     assert nlp.pipe_names == ["densvec"]
 
 

@@ -27,15 +27,12 @@ if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 
-def check_targets(
-    targets: Iterable[str], *, read: Iterable[str] = (), overwrite: bool, in_new_folder: bool = False
-) -> None:
+def check_targets(targets: Iterable[str], *, read: Iterable[str] = (), overwrite: bool) -> None:
     """Refuse targets that cannot be written, are being read, repeat, or exist and may not be replaced."""
     sources = {_place(path): path for path in read}
     seen: set[str] = set()
     for target in targets:
-        if not in_new_folder:
-            check_target(target)
+        check_target(target)
         place = _place(target)
         if place in sources:
             raise UsageError(f"{target} is being read: choose another name to write to")
@@ -50,14 +47,12 @@ def _place(path: str) -> str:
     return path if is_remote(path) else os.path.realpath(local_path(path))
 
 
-_WRITTEN = ("word2vec", "word2vec-binary", "glove", "tsv", "gensim")
+_WRITTEN = ("word2vec", "word2vec-binary", "glove", "gensim")
 
 
 def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> None:
     """Write densities in a format."""
-    if kind == "tsv":
-        wv.save_projector(path)
-    elif kind == "gensim":
+    if kind == "gensim":
         with open_for_writing(path) as file:  # all in one file, which appears when it is whole
             wv.to_gensim().save(file)
     else:
@@ -69,21 +64,17 @@ def _write(wv: KeyedDensities, kind: str, path: str, variances: str | None) -> N
 def _export(args: argparse.Namespace) -> Result:
     from densvec import pretrained
 
-    has_rows = args.format not in ("tsv", "gensim")
-    if args.variances is not None and not has_rows:
-        raise UsageError(f"--variances goes with --format word2vec or glove, not with {args.format}")
-    if args.output == "-" and not has_rows:
-        raise UsageError(f"--format {args.format} needs a place to write to: give -o PATH")
+    if args.variances is not None and args.format == "gensim":
+        raise UsageError("--variances goes with --format word2vec or glove, not with gensim")
+    if args.output == "-" and args.format == "gensim":
+        raise UsageError("--format gensim needs a place to write to: give -o PATH")
     if args.output == "-":
         check_output()
     if args.output == "-" and args.json:
         raise UsageError("--json needs -o PATH: standard output is taken by the vectors")
     written = [path for path in (args.output, args.variances) if path not in (None, "-")]
-    in_folder = args.format == "tsv"
-    if in_folder:
-        written = [os.path.join(args.output, name) for name in ("vectors.tsv", "metadata.tsv")]
     source = pretrained.find(args.model)
-    check_targets(written, read=[source], overwrite=args.overwrite, in_new_folder=in_folder)
+    check_targets(written, read=[source], overwrite=args.overwrite)
     wv = load(source)
     if args.output != "-":
         _write(wv, args.format, args.output, args.variances)
@@ -110,14 +101,12 @@ Write the densities of a model for other programs:
   word2vec         word2vec's text format, the means; --variances writes a second file like it
   word2vec-binary  word2vec's binary format
   glove            GloVe's text format, which is word2vec's without the first line
-  tsv              a directory for the TensorFlow embedding projector: vectors.tsv, metadata.tsv
   gensim           a gensim KeyedVectors, for KeyedVectors.load (needs gensim)
 For densities and encoder without the training state, see `densvec compress`.""",
     """\
 examples:
   densvec export model.dv --format word2vec -o vectors.txt --variances variances.txt
-  densvec export model.dv --format word2vec | head  # to standard output
-  densvec export model.dv --format tsv -o projector/  # drop both files on projector.tensorflow.org""",
+  densvec export model.dv --format word2vec | head  # to standard output""",
     [
         MODEL,
         option("--format", "what to write", choices=_WRITTEN, required=True),

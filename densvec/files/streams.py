@@ -143,23 +143,7 @@ def open_binary(path: PathLike) -> IO[bytes]:
             return _open_compressed(name)
         if is_plain(name):
             return cast("IO[bytes]", open(name, "rb", buffering=0))
-    try:
-        return _open_remote(name, "rb")
-    except ImportError:
-        # smart_open reads zstd with a module that only new versions of Python have.
-        if os.path.isfile(name) and name.lower().endswith(".zst"):
-            return _open_zstd(name)
-        raise
-
-
-def _open_zstd(name: str) -> IO[bytes]:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise ImportError(f"reading {name} needs zstandard: pip install zstandard") from error
-    file = open(name, "rb")  # noqa: SIM115 - closed with the reader
-    reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
-    return cast("IO[bytes]", reader)
+    return _open_remote(name, "rb")
 
 
 def _open_compressed(name: str) -> IO[bytes]:

@@ -1,22 +1,19 @@
-"""Words, counts, means and variances as an Arrow table, and in Parquet files (``pip install 'densvec[arrow]'``)."""
+"""Words, counts, means and variances as an Arrow table, which Parquet files hold (``pip install 'densvec[arrow]'``)."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from densvec.checks import needs
-from densvec.files.streams import open_for_writing
-from densvec.types import PathLike
 
 if TYPE_CHECKING:
     from densvec.keyed import KeyedDensities
 
 
-__all__ = ["from_arrow", "load_parquet", "save_parquet", "to_arrow"]
+__all__ = ["from_arrow", "to_arrow"]
 
 _WINDOW = b"densvec.window"
 _OWN = ("word", "mean", "variance")
@@ -27,6 +24,7 @@ def to_arrow(wv: KeyedDensities) -> Any:
 
     Its columns are ``word``, ``mean`` (a list of D numbers), ``variance`` (one number, or D of them if diagonal; absent
     without variances), ``count`` and other attributes. The means are not copied.
+    ``pyarrow.parquet`` writes such a table to a file.
 
     Examples
     --------
@@ -81,43 +79,6 @@ def from_arrow(cls: type[KeyedDensities], table: Any) -> KeyedDensities:
         },
         window=int((table.schema.metadata or {}).get(_WINDOW, b"5")),
     )
-
-
-def save_parquet(wv: KeyedDensities, path: PathLike, **options: Any) -> None:
-    """Write words, means, variances and counts to a Parquet file; it has no encoder.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The file.
-    **options
-        For ``pyarrow.parquet.write_table``, such as ``compression="zstd"``.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
-    >>> wv.save_parquet(path)
-    >>> type(wv).load_parquet(path).index_to_key
-    ['animal', 'dog', 'cat', 'car']
-    """
-    parquet, table = needs("pyarrow.parquet", "arrow"), to_arrow(wv)
-    with open_for_writing(path) as file:  # which replaces the old one when it is complete
-        parquet.write_table(table, file, **options)
-
-
-def load_parquet(cls: type[KeyedDensities], path: PathLike) -> KeyedDensities:
-    """Load what :meth:`save_parquet` wrote.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "words.parquet")
-    >>> wv.save_parquet(path)
-    >>> type(wv).load_parquet(path)
-    KeyedDensities<vector_size=2, 4 keys, spherical>
-    """
-    return from_arrow(cls, needs("pyarrow.parquet", "arrow").read_table(os.fspath(path)))
 
 
 def _lists(pa: Any, rows: npt.NDArray[Any]) -> Any:

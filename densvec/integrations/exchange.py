@@ -1,4 +1,4 @@
-"""Words and densities in files of other programs: word2vec, gensim, the TSV projector, pandas, spaCy.
+"""Words and densities in files of other programs: word2vec, gensim, fastText, pandas.
 
 The functions are methods of :class:`~densvec.keyed.KeyedDensities`, where they take its words or return one.
 """
@@ -9,7 +9,6 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from densvec.checks import needs
 from densvec.files import persistence, word2vec
 from densvec.files.fasttext import is_fasttext, read_fasttext
 from densvec.files.gensim import is_gensim, read_gensim
-from densvec.files.streams import local_path, open_for_writing, open_stream
+from densvec.files.streams import local_path, open_stream
 from densvec.files.word2vec import Options
 from densvec.types import Floats, PathLike
 
@@ -235,17 +234,8 @@ def to_gensim(wv: KeyedDensities) -> Any:
     return keyed
 
 
-def from_gensim(
-    cls: type[KeyedDensities], keyed_vectors: Any, variances: npt.ArrayLike | None = None
-) -> KeyedDensities:
+def from_gensim(cls: type[KeyedDensities], keyed_vectors: Any) -> KeyedDensities:
     """Return the vectors and attributes of a gensim ``KeyedVectors``, or of a model that has one.
-
-    Parameters
-    ----------
-    keyed_vectors : gensim.models.KeyedVectors or a model
-        What to copy.
-    variances : float or array_like, shape (V, 1) or (V, D), optional
-        Variances, if there are any to give.
 
     Examples
     --------
@@ -253,50 +243,8 @@ def from_gensim(
     KeyedDensities<vector_size=2, 4 keys, means only>
     """
     keyed = getattr(keyed_vectors, "wv", keyed_vectors)
-    means = np.array(keyed.vectors)
-    log_variances = None
-    if variances is not None:
-        table = np.asarray(variances, dtype=means.dtype)
-        if table.ndim == 0:
-            table = np.broadcast_to(table, (len(means), 1))
-        if table.shape not in {(len(means), 1), means.shape}:
-            raise ValueError(
-                f"variances have shape {table.shape}; {len(means)} vectors of size {means.shape[1]} need "
-                f"{(len(means), 1)} or {means.shape}"
-            )
-        log_variances = _logarithms(table, keyed.index_to_key, "variances")
     attributes = {attr: np.array(values) for attr, values in keyed.expandos.items()}
-    return cls.from_arrays(keyed.index_to_key, means, log_variances=log_variances, attributes=attributes)
-
-
-def save_projector(wv: KeyedDensities, directory: PathLike) -> tuple[str, str]:
-    r"""Write ``vectors.tsv`` and ``metadata.tsv`` for the TensorFlow embedding projector, and return their paths.
-
-    The second has the words with their frequency and generality.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> vectors, metadata = wv.save_projector(tempfile.mkdtemp())
-    >>> print(open(metadata).read().splitlines()[:2])
-    ['word\tfrequency\tgenerality', 'animal\t400\t2.77259']
-    """
-    folder = Path(local_path(directory))
-    folder.mkdir(parents=True, exist_ok=True)
-    vectors, metadata = folder / "vectors.tsv", folder / "metadata.tsv"
-    with open_for_writing(vectors) as file:
-        np.savetxt(file, wv.vectors, fmt="%s", delimiter="\t")
-    columns: dict[str, Any] = {"word": [" ".join(str(key).split()) for key in wv.index_to_key]}
-    if "count" in wv.expandos:
-        columns["frequency"] = wv.expandos["count"]
-    if wv.log_variances is not None:
-        columns["generality"] = [f"{value:.6g}" for value in wv.generality(range(len(wv)))]
-    with open_for_writing(metadata) as file:
-        if len(columns) > 1:  # the projector takes the first line of a single column for a word
-            file.write(("\t".join(columns) + "\n").encode())
-        for values in zip(*columns.values(), strict=True):
-            file.write(("\t".join(map(str, values)) + "\n").encode())
-    return str(vectors), str(metadata)
+    return cls.from_arrays(keyed.index_to_key, np.array(keyed.vectors), attributes=attributes)
 
 
 def to_dataframe(wv: KeyedDensities) -> Any:
@@ -324,30 +272,6 @@ def to_dataframe(wv: KeyedDensities) -> Any:
     return pd.DataFrame(columns, index=pd.Index(wv.index_to_key, name="word"))
 
 
-def to_spacy(wv: KeyedDensities, nlp: Any, *, component: bool = True, lowercase: bool = False) -> Any:
-    """Fill the vocabulary of a spaCy pipeline with the means; tokens get the posteriors of their words.
-
-    Parameters
-    ----------
-    nlp : spacy.Language
-        The pipeline; it is changed, and returned.
-    component : bool, optional
-        Whether to add the component that sets ``token._.density`` and ``doc._.densities``.
-    lowercase : bool, optional
-        Whether the component looks words up in lower case.
-
-    Examples
-    --------
-    >>> import spacy  # doctest: +SKIP
-    >>> nlp = wv.to_spacy(spacy.blank("en"))  # doctest: +SKIP
-    >>> nlp("dog and cat")[0]._.density.mean.shape  # doctest: +SKIP
-    (2,)
-    """
-    from densvec.spacy import to_spacy
-
-    return to_spacy(wv, nlp, component=component, lowercase=lowercase)
-
-
 def _read_log_variances(path: PathLike, words: Sequence[str], dimension: int, options: Options) -> Floats:
     """Return the logarithms of the variances in a file, in the order of `words`."""
     theirs, variances = word2vec.read(path, replace(options, limit=None))
@@ -362,14 +286,11 @@ def _read_log_variances(path: PathLike, words: Sequence[str], dimension: int, op
         raise ValueError(
             f"{local_path(path)} has no variance for {len(missing)} words, such as {missing[0]!r}"
         )
-    return _logarithms(variances[[rows[word] for word in words]], words, local_path(path))
-
-
-def _logarithms(variances: Floats, words: Sequence[Any], name: str) -> Floats:
-    bad = np.flatnonzero(~((variances > 0) & np.isfinite(variances)).all(axis=1))
+    variances = variances[[rows[word] for word in words]]
+    bad = np.flatnonzero(~(variances > 0).all(axis=1))
     if len(bad):
         value = variances[bad[0]]
         raise ValueError(
-            f"{name}: the variance of {words[bad[0]]!r} is {value}; it must be positive and finite"
+            f"{local_path(path)}: the variance of {words[bad[0]]!r} is {value}; it must be positive and finite"
         )
     return np.log(variances, dtype=variances.dtype)

@@ -322,19 +322,15 @@ class KeyedDensities(Tables):
     intersect_word2vec_format = exchange.intersect_word2vec_format
     to_gensim = exchange.to_gensim
     from_gensim = classmethod(exchange.from_gensim)
-    save_projector = exchange.save_projector
     to_dataframe = exchange.to_dataframe
     _restore = classmethod(saving.restored)
 
-    to_spacy = exchange.to_spacy
     save_pretrained = hub.save_pretrained
     from_pretrained = classmethod(hub.from_pretrained)
     push_to_hub = hub.push_to_hub
     save_sentence_transformer = sentence_transformers.save_sentence_transformer
     to_arrow = arrow.to_arrow
     from_arrow = classmethod(arrow.from_arrow)
-    save_parquet = arrow.save_parquet
-    load_parquet = classmethod(arrow.load_parquet)
     export_onnx = onnx.export_onnx
 
     # What code written for older versions of gensim calls

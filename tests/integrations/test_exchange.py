@@ -1,9 +1,6 @@
 """Exchange with gensim, the projector and pandas."""
 
-import pathlib
-
 import numpy as np
-import pandas as pd
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
 from numpy.testing import assert_allclose, assert_array_equal
@@ -31,27 +28,18 @@ def test_gensim_and_back(wv):
     assert [word for word, _ in theirs] == [word for word, _ in ours]
     keyed.vectors[0] = 0
     assert wv.vectors[0].any()
-    back = KeyedDensities.from_gensim(wv.to_gensim(), variances=wv.variances)
+    back = KeyedDensities.from_gensim(wv.to_gensim())
     assert back.index_to_key == wv.index_to_key
     assert_array_equal(back.vectors, wv.vectors)
-    assert_allclose(back.log_variances, wv.log_variances, rtol=1e-5, atol=1e-6)
     assert back.get_vecattr("naïve", "count") == 9
-    assert KeyedDensities.from_gensim(wv.to_gensim()).log_variances is None
+    assert back.log_variances is None
 
 
 def test_from_a_gensim_model():
     model = Word2Vec([["a", "b", "c"]] * 5, vector_size=4, min_count=1, workers=1, seed=1)
-    wv = KeyedDensities.from_gensim(model, variances=0.5)
+    wv = KeyedDensities.from_gensim(model)
     assert_array_equal(wv["a"], model.wv["a"])
-    assert_array_equal(wv.variances, np.full((3, 1), 0.5, np.float32))
     assert wv.get_vecattr("a", "count") == 5
-
-
-def test_wrong_variances_are_named(wv):
-    with pytest.raises(ValueError, match=r"variances have shape \(2, 1\)"):
-        KeyedDensities.from_gensim(wv.to_gensim(), variances=np.ones((2, 1)))
-    with pytest.raises(ValueError, match="the variance of 'naïve' is"):
-        KeyedDensities.from_gensim(wv.to_gensim(), variances=[[1.0], [-1.0], [1.0], [1.0]])
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -91,24 +79,6 @@ def test_companions_that_do_not_fit_are_named(tmp_path, wv):
         variances.write_text(text, encoding="utf8")
         with pytest.raises(ValueError, match=message):
             KeyedDensities.load_word2vec_format(means, variances=variances)
-
-
-def test_projector(tmp_path, wv):
-    vectors, metadata = wv.save_projector(tmp_path / "projector")
-    rows = np.loadtxt(vectors, delimiter="\t", dtype=np.float32)
-    assert_array_equal(rows, wv.vectors)
-    table = pd.read_csv(metadata, sep="\t")
-    assert list(table.columns) == ["word", "frequency", "generality"]
-    assert table["word"].tolist() == WORDS
-    assert table["frequency"].tolist() == [5, 9, 2, 7]
-    assert_allclose(table["generality"], wv.generality(WORDS), rtol=1e-5)
-
-
-def test_projector_of_means_only(tmp_path):
-    wv = KeyedDensities(2)
-    wv.add_vectors(["dog", "two words"], np.eye(2))
-    _, metadata = wv.save_projector(tmp_path)
-    assert pathlib.Path(metadata).read_text() == "dog\ntwo words\n"  # a single column has no header
 
 
 def test_dataframe(wv):
