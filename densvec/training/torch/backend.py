@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from densvec import tables
     from densvec._corpus import Chunk
 
-#: The most centres of an update: words go as far in it as in many small ones only while that is not far.
-CENTRES = 2000
+#: The most centres of an update: larger ones are faster, but words go as far in them as in many small ones only while
+#: that is not far.
+CENTRES = 6400
 
 #: Centres of an update on a CPU, if the text is too short for more; and updates in an epoch, at least, of one that is
 #: not: in many fewer, directions are not learnt.
