@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _SAMPLE = 1e-3
 """The threshold for thinning the words of a context: word2vec's."""
 
-_AT_ONCE = 4096
-"""Occurrences whose contexts are read together."""
+_AT_ONCE = 1 << 20
+"""The most words of sentences that are read together."""
 
 
 class Described:
@@ -52,8 +52,9 @@ class Described:
     ) -> Iterator[tuple[Integers, tuple[Integers, Integers, Floats]]]:
         """Yield what is read around occurrences: their own rows, those of words, where each begins, and weights."""
         texts = self.texts
-        for first in range(0, len(places), _AT_ONCE):
-            some = places[first : first + _AT_ONCE]
+        step = max(1, _AT_ONCE // int(np.diff(texts.ends).max(initial=1)))
+        for first in range(0, len(places), step):
+            some = places[first : first + step]
             distinct, owners = np.unique(texts.sentences(some), return_inverse=True)
             starts, lengths = texts.ends[distinct], texts.ends[distinct + 1] - texts.ends[distinct]
             begins = np.concatenate([[0], np.cumsum(lengths)])

@@ -68,18 +68,22 @@ def path(
         A column of the formula.
     bins : int, optional
         Into how many bins of equal width its values are put; by default as many as there are values, if these are
-        twenty or fewer, else ten. Those with fewer than five occurrences are left out.
+        twenty or fewer, else ten. Those with fewer than five occurrences, or with a single cluster, are left out.
     axis : (str, str), optional
         Two words: where between them, instead of how far from the first value.
     draws : int, optional
         How often chance is tried for the tests.
     """
+    check_whole("draws", draws, 1)
     source, places, clusters = regression.source, regression.places, regression.clusters
     if column not in source.design.columns or source.columns[column].dtype.kind == "O":
         raise ValueError(f"{column!r} is not a column of numbers in the formula")
     times = source.columns[column][source.rows_of(places)].astype(np.float64)
     labels, values = _binned(times, bins)
     enough = np.bincount(labels)[labels] >= _FEWEST
+    if clusters is not None:
+        alone = [label for label in np.unique(labels) if len(np.unique(clusters[labels == label])) == 1]
+        enough &= ~np.isin(labels, alone)
     if len(np.unique(labels[enough])) < 2:
         raise ValueError(
             f"{column} has one value with {_FEWEST} occurrences only, so there is no path along it"

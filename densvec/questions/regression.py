@@ -451,13 +451,13 @@ def _one(
     places, points = places[said], points[said]
     rows = source.rows_of(places)
     matrix, clusters = source.matrix[rows], groups[rows]
-    _check(word, matrix, source.design.names, min_count)
+    _check(word, matrix, clusters, source.design.names, min_count)
     alone = None if len(np.unique(clusters)) == len(clusters) else clusters
     fit = fit_vectors(points, matrix, alone, draws=draws, seed=seed)
     return Regression(source, target, places, matrix, fit, alone)
 
 
-def _check(word: str, matrix: Floats, names: Sequence[str], min_count: int) -> None:
+def _check(word: str, matrix: Floats, clusters: Integers, names: Sequence[str], min_count: int) -> None:
     """Raise ValueError if covariates of a word's occurrences do not tell them apart."""
     if len(matrix) < max(2 * min_count, len(names) + 1):
         raise ValueError(
@@ -473,6 +473,12 @@ def _check(word: str, matrix: Floats, names: Sequence[str], min_count: int) -> N
             raise ValueError(
                 f"{name} is {values[counts.argmin()]:g} at {counts.min()} occurrences of {word!r} only, and at least "
                 f"{min_count} are needed: join it with another level, leave out its rows, or lower min_count"
+            )
+        if len(values) == 2 and any(len(np.unique(clusters[column == value])) == 1 for value in values):
+            raise ValueError(
+                f"{name} has a value that a single cluster (a speaker, a document) has at the occurrences of {word!r}: "
+                "its difference from others cannot be told from that of the covariate; join it with another level, or "
+                "leave it out"
             )
     found = dependent_columns(matrix)
     if found is not None:

@@ -128,7 +128,7 @@ def is_missing(values: Array) -> Any:
         return np.isnan(values)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    return np.array([value is None or value == "" or value != value for value in values.tolist()], dtype=bool)
+    return np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
 
 
 def as_column(values: Sequence[Any]) -> Array:
@@ -142,11 +142,15 @@ def as_column(values: Sequence[Any]) -> Array:
     if all(isinstance(value, bool) for value in values):
         return np.array(values, dtype=object)
     try:
-        return np.array([np.nan if value is None or value == "" else float(value) for value in values])
+        return np.array([np.nan if _is_gap(value) else float(value) for value in values])
     except (TypeError, ValueError):
         column = np.empty(len(values), dtype=object)
         column[:] = list(values)
         return column
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or str(value) in ("", "nan", "<NA>", "NaT")
 
 
 def _levels(values: Array) -> list[str]:

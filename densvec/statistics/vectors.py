@@ -174,14 +174,14 @@ class Influence:
             spans = list(zip(self._starts[block].tolist(), stops[block].tolist(), strict=True))
             axes, residuals = (each[spans[0][0] : spans[-1][1]] for each in (self._axes, self._residuals))
             if len(spans) == len(axes):  # a row each
-                freed = axes / np.sqrt(np.maximum(1 - (axes**2).sum(axis=1, keepdims=True), 1e-6))
+                sizes = (axes**2).sum(axis=1, keepdims=True)
+                freed = axes / np.sqrt(_left(sizes))
                 weights = (freed @ self._inverse.T).astype(np.float32)
                 yield weights[:, :, None] * residuals[:, None, :]
                 continue
             parts = [(self._axes[start:stop], self._residuals[start:stop]) for start, stop in spans]
             sizes, turns = np.linalg.eigh(np.array([axes.T @ axes for axes, _ in parts]))
-            scales = 1 / np.sqrt(np.maximum(1 - sizes, 1e-6))
-            scales[sizes > 1 - 1e-6] = 0  # a direction that this cluster alone decides
+            scales = 1 / np.sqrt(_left(sizes))
             weights = (self._inverse @ (turns * scales[:, None, :]) @ turns.transpose(0, 2, 1)).astype(
                 np.float32
             )
@@ -220,3 +220,13 @@ class Influence:
                 signs = rng.integers(0, 2, (count, len(moves)), dtype=np.int8).astype(np.float32) * 2 - 1
                 total += signs @ moves.reshape(len(moves), -1)
             yield (total.reshape(count, *shape) ** 2).sum(axis=2, dtype=np.float64)
+
+
+def _left(sizes: Floats) -> Floats:
+    """Return what fitting leaves of residuals, by how far single clusters decide directions of the design."""
+    if sizes.max() > 1 - 1e-6:
+        raise ValueError(
+            "a coefficient rests on one cluster alone (a speaker, a document), which says nothing of its certainty: "
+            "leave that level out of the formula, or join it with another"
+        )
+    return 1 - sizes

@@ -214,6 +214,7 @@ def test_what_is_wrong_is_said(language, wv):
         ("'unicorn' does not occur", "party", {"word": "unicorn"}),
         ("too few", "party", {"word": "owl", "min_count": 200}),
         ("no column 'speaker'", "party", {"cluster": "speaker"}),
+        ("party\\[T.right\\] has a value that a single cluster", "party", {"cluster": "side"}),
     ):
         with pytest.raises(ValueError, match=message):
             regress(wv, table, formula, **options)

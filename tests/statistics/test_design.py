@@ -21,6 +21,20 @@ def test_sums_of_columns_are_what_formulaic_makes_of_them():
     assert np.isnan(design.matrix(TABLE)[4]).all()
 
 
+def test_gaps_of_every_kind_are_gaps():
+    pd = pytest.importorskip("pandas")
+    column = as_column([1, pd.NA, None, "", float("nan"), "3"])
+    np.testing.assert_array_equal(column, [1, np.nan, np.nan, np.nan, np.nan, 3])
+    matrix = Design("by", {"by": as_column(["a", pd.NA, pd.NaT, None, "b"])}).matrix
+    assert np.isnan(matrix({"by": as_column(["a", pd.NA, pd.NaT, None, "b"])})[:, 0]).tolist() == [
+        0,
+        1,
+        1,
+        1,
+        0,
+    ]
+
+
 def test_names_with_spaces_need_no_formulaic():
     assert Design("birth year + party", TABLE).names[:2] == ["Intercept", "birth year"]
 

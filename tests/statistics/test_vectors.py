@@ -102,6 +102,14 @@ def test_few_occurrences_prove_little():
     assert fit_vectors(points, with_intercept(group)).p_values[1] >= 2**-11
 
 
+@pytest.mark.parametrize("clusters", [None, np.arange(30) // 3])
+def test_one_cluster_proves_nothing(clusters):
+    points = np.random.default_rng(10).normal(size=(30, 4))
+    of_one = np.arange(30) < (1 if clusters is None else 3)
+    with pytest.raises(ValueError, match="rests on one cluster alone"):
+        fit_vectors(points, with_intercept(of_one), clusters)
+
+
 def test_columns_that_add_up_to_another_are_named():
     rng = np.random.default_rng(7)
     a, b = rng.normal(size=(2, 30))
