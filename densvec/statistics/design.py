@@ -68,6 +68,10 @@ class Design:
                 self.names += (
                     [name] if levels is None else [f"{term.strip()}[T.{each}]" for each in levels[1:]]
                 )
+        if len(self.names) == 1:
+            raise ValueError(
+                f"{' and '.join(self.columns)} has one value only, in all rows: leave it out of the formula"
+            )
         if self.names[:1] != [INTERCEPT]:
             raise ValueError(f"the formula {formula!r} has no intercept: leave out the 0 or -1")
 
@@ -99,6 +103,9 @@ class Design:
     def _by_formulaic(self, table: Columns, what: Any) -> Any:
         model_matrix = needs("formulaic", "formula").model_matrix
         frame = needs("pandas").DataFrame({name: table[name] for name in self.columns})
+        frame = frame[
+            ~np.any([is_missing(table[name]) for name in self.columns], axis=0)
+        ]  # functions fail at gaps
         try:
             return model_matrix(what, frame, na_action="drop")
         except Exception as error:  # of many kinds

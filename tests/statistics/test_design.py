@@ -41,6 +41,8 @@ def test_names_with_spaces_need_no_formulaic():
 
 def test_everything_else_is_formulaics():
     pytest.importorskip("formulaic")
+    gaps = TABLE | {"year": as_column([1990, 1991, None, 1993, 1994])}
+    assert not np.isnan(Design("scale(year)*party", gaps).matrix(gaps)[[0, 1, 3]]).any()
     design = Design("party:term + poly(year, 2)", TABLE)
     assert sorted(design.columns) == ["party", "term", "year"]
     matrix = design.matrix(TABLE)
@@ -54,6 +56,8 @@ def test_everything_else_is_formulaics():
 def test_what_is_wrong_is_said():
     with pytest.raises(ValueError, match="party is never green: it is centre, left, right"):
         Design("party", TABLE).matrix({"party": as_column(["green"])})
+    with pytest.raises(ValueError, match="party has one value only"):
+        Design("party", {"party": as_column(["left", "left", None])})
     pytest.importorskip("formulaic")
     with pytest.raises(ValueError, match="no intercept"):
         Design("0 + year:term", TABLE)
