@@ -68,12 +68,10 @@ class Design:
                 self.names += (
                     [name] if levels is None else [f"{term.strip()}[T.{each}]" for each in levels[1:]]
                 )
-        if len(self.names) == 1:
-            raise ValueError(
-                f"{' and '.join(self.columns)} has one value only, in all rows: leave it out of the formula"
-            )
         if self.names[:1] != [INTERCEPT]:
             raise ValueError(f"the formula {formula!r} has no intercept: leave out the 0 or -1")
+        if len(self.names) == 1:
+            raise ValueError(f"{' and '.join(self.columns)} has one value only: leave it out of the formula")
 
     def matrix(self, table: Columns) -> Floats:
         """Return the rows of the matrix, (n, p); where a value is missing they are NaN."""
