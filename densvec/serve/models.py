@@ -31,7 +31,7 @@ class Words(Document):
 
 @dataclass
 class ModelFacts(Document):
-    """What a model contains, and what else the service has."""
+    """What a model contains, and which others the service has."""
 
     name: str
     words: int
@@ -43,7 +43,6 @@ class ModelFacts(Document):
     metrics: list[str]
     loaded: str
     models: list[str]
-    corpus: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class Model:
         found = np.sort(rows[first:last])[:topn]
         return Words(prefix, [str(self.wv.index_to_key[row]) for row in found])
 
-    def facts(self, models: list[str], corpus: bool) -> ModelFacts:
+    def facts(self, models: list[str]) -> ModelFacts:
         """Return what there is to know about the model."""
         wv = self.wv
         return ModelFacts(
@@ -94,7 +93,6 @@ class Model:
             metrics=list(self.metrics),
             loaded=self.loaded,
             models=models,
-            corpus=corpus,
         )
 
     @cached_property
