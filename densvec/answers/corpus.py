@@ -219,61 +219,49 @@ def regress(found: Mapping[str, Regression], skipped: Mapping[str, str], topn: i
 
 
 @dataclass
-class Step(Document):
-    """Where the meaning of a word is for one value of a covariate."""
+class Walk(Document):
+    """How the meaning of a word changes along a covariate."""
 
-    word: str
-    value: float
-    count: int
-    position: float
-    low: float
-    high: float
+    path: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the path."""
+        return dict(vars(self.path))
+
+    def table(self) -> Table:
+        """Return a row for each value."""
+        path, names = self.path, ("value", "count", "position", "low", "high")
+        figures = (each.tolist() for each in (path.positions, path.low, path.high))
+        return Table(names, list(zip(path.values, path.counts, *figures, strict=True))).beside(
+            {"word": path.word}
+        )
+
+    def __str__(self) -> str:
+        path, rows = self.path, []
+        for _, value, count, position, low, high in self.table().rows:
+            rows.append((f"{value:g}", f"{count:,}", f"{position:.3f}", f"{low:.3f} to {high:.3f}"))
+        tests = f"trend p = {path.trend:.2g}; change at {path.change_value:g} p = {path.change:.2g}"
+        return f"{path.word}: {tests}\n{columns(rows, right=[0, 1, 2], indent='  ')}"
 
 
 @dataclass
-class Paths(Document):
+class Walks(Document):
     """How the meanings of words change along a covariate."""
 
-    paths: list[Path]
+    walks: list[Walk]
     unknown: list[Unknown]
 
     def parts(self) -> Sequence[Document]:
-        """Return the steps, each a document of its own."""
-        return [*(step for path in self.paths for step in steps_of(path)), *self.unknown]
+        """Return what is known of each word, each a document of its own."""
+        return [*self.walks, *self.unknown]
 
     def table(self) -> Table:
-        """Return a row for each step."""
-        rows = [list(vars(step).values()) for path in self.paths for step in steps_of(path)]
-        return Table(list(Step.__dataclass_fields__), rows)
+        """Return a row for each value and word."""
+        tables = [each.table() for each in self.walks]
+        return Table(tables[0].names, [row for each in tables for row in each.rows])
 
     def __str__(self) -> str:
-        parts = []
-        for path in self.paths:
-            rows = [
-                (
-                    f"{step.value:g}",
-                    f"{step.count:,}",
-                    f"{step.position:.3f}",
-                    f"{step.low:.3f} to {step.high:.3f}",
-                )
-                for step in steps_of(path)
-            ]
-            parts.append(
-                f"{path.word}: trend p = {path.trend:.2g}; change at {path.change_value:g} p = {path.change:.2g}\n"
-                + columns(rows, right=[0, 1, 2], indent="  ")
-            )
-        return "\n".join(map(str, [*parts, *self.unknown]))
-
-
-def steps_of(path: Path) -> list[Step]:
-    """Return the steps of a path."""
-    found = zip(
-        path.values,
-        path.counts,
-        *(each.tolist() for each in (path.positions, path.low, path.high)),
-        strict=True,
-    )
-    return [Step(path.word, *each) for each in found]
+        return "\n".join(map(str, self.parts()))
 
 
 @dataclass

@@ -202,7 +202,7 @@ def _regress(args: argparse.Namespace) -> Document:
             each.path(args.path, args.bins, axis=args.axis, draws=args.draws) for each in found.words.values()
         ]
         draw("plot_path", paths)
-        return answers.Paths(paths, unknown)
+        return answers.Walks([answers.Walk(each) for each in paths], unknown)
     draw("plot_norms", found[:40])
     return answers.regress(found.words, found.skipped, args.topn, args.examples)
 
