@@ -47,16 +47,20 @@ def drawing(path: str | None, dpi: int = 150) -> Callable[..., None]:
 
 def _plot(args: argparse.Namespace) -> Result:
     draw, wv = drawing(args.output, args.dpi), load(args.model)
-    items = list(map(text_of, args.items))
+    items, labels = list(map(text_of, args.items)), args.label
     marked = [marked_word(wv, item) for item in items] if any("[[" in item for item in items) else []
     words = list(dict.fromkeys(word for word, _, _ in marked))
     if len(words) > 1:
         raise UsageError(f"mark the same word in all sentences: got {', '.join(words)}")
+    if labels and items:
+        raise UsageError("--label goes with the picture of generality, for which no words are given")
     if marked:
         contexts = {" ".join(each[1]): _window(wv, each) for each in marked}
         draw("plot_contexts", wv, words[0], contexts, radii=args.radii)
-    else:
+    elif items:
         draw("plot_words", wv, known(wv, items), radii=args.radii)
+    else:
+        draw("plot_generality", wv, words=None if labels is None else known(wv, labels))
     return {"written": [args.output]}, f"wrote {args.output}"
 
 
@@ -76,15 +80,24 @@ Draw a picture of densities. What you give decides which:
   words                    their priors as ellipses, in a plane fitted to them
   sentences with a [[word]] marked
                            the word's prior and its posterior in each sentence
+  nothing                  the generality of all words against their frequency
 Needs matplotlib: pip install "densvec[plot]".""",
     """\
 examples:
   densvec plot model.dv dog cat animal kiwi -o words.png
-  densvec plot model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" -o kiwi.png""",
+  densvec plot model.dv "a ripe [[kiwi]] tastes sweet" "a [[kiwi]] digs a burrow" -o kiwi.png
+  densvec plot model.dv -o generality.svg --label violin instrument music""",
     [
         MODEL,
-        Argument("items", metavar="WORD|SENTENCE", nargs="+", help="words, or sentences with a [[word]]"),
+        Argument("items", metavar="WORD|SENTENCE", nargs="*", help="words, or sentences with a [[word]]"),
         Argument("-o", "--output", metavar="FILE", required=True, help="the picture: .png, .svg, .pdf, ..."),
+        option(
+            "--label",
+            "without words: label these in the picture of generality and frequency",
+            nargs="+",
+            action="extend",
+            metavar="WORD",
+        ),
         option(
             "--radii",
             "draw circles true to size, or exaggerate their differences (default: auto, only if they hardly differ)",

@@ -9,7 +9,7 @@ from tests.cli.cases import SENTENCE, answer
 class TestPlot:
     @pytest.mark.parametrize(
         "items",
-        [["owl", "kakapo", "bird"], [SENTENCE, "a ripe [[kiwi]] tastes sweet"]],
+        [["owl", "kakapo", "bird"], [SENTENCE, "a ripe [[kiwi]] tastes sweet"], []],
     )
     def test_draws(self, items, model, tmp_path, capsys):
         pytest.importorskip("matplotlib")

@@ -284,17 +284,53 @@ def test_map(watched):
     page = watched.open(VIEWS["map"])
     chart = page.locator("svg.map")
     assert chart.locator("circle").count() == 60
+
+    def state():
+        return chart.get_attribute("data-zoom"), chart.get_attribute("data-middle")
+
+    def changes(action):
+        before = state()
+        action()
+        end = time.monotonic() + 60
+        while state() == before:
+            assert time.monotonic() < end
+            page.wait_for_timeout(30)
+
+    chart.focus()
+    changes(lambda: page.keyboard.press("+"))
+    changes(lambda: page.keyboard.press("ArrowLeft"))
+    chart.hover(position={"x": 300, "y": 200})
+    changes(lambda: page.mouse.wheel(0, -300))
+
+    def drag():
+        box = chart.bounding_box()
+        page.mouse.move(box["x"] + 20, box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 120, box["y"] + 80, steps=4)
+        page.mouse.up()
+
+    changes(drag)
+    changes(lambda: page.get_by_role("button", name="whole map").click())
     colours = {circle.get_attribute("fill") for circle in chart.locator("circle").all()}
     assert len(colours) > 20
+    # On a map around a word, it can be found.
     page.get_by_role("combobox", name="Around a word").fill("kiwi")
     page.keyboard.press("Enter")
     watched.until("() => location.hash.includes('around=kiwi')")
     watched.shown()
-    assert chart.locator(".found text").text_content() == "kiwi"
+    neighbour = chart.locator("a title").nth(7).text_content().split(",")[0]
+    page.get_by_label("Find on the map").fill(neighbour)
+    page.keyboard.press("Enter")
+    watched.until("() => location.hash.includes('find=')")
+    watched.shown()
+    assert chart.locator(".found text").text_content() == neighbour
     chart.locator(".found text").click()
     watched.until("() => location.hash.startsWith('#/word')")
     watched.shown()
-    assert page.title() == "kiwi · densvec"
+    assert page.title() == f"{neighbour} · densvec"
+    page.go_back()
+    watched.shown()
+    assert chart.locator(".found text").text_content() == neighbour
 
 
 @pytest.mark.parametrize("view", VIEWS)

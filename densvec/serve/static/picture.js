@@ -53,8 +53,8 @@ export function scale(circles, width, height, margin = 26) {
  * Give each label a place beside its point where it covers no other, or none; earlier ones choose first.
  * A label is {text, x, y, size, must}; it gets {left, top, anchor}.
  */
-export function placeLabels(labels, width, height) {
-  const boxes = labels.map((l) => [l.x - 3, l.y - 3, l.x + 3, l.y + 3]);
+export function placeLabels(labels, width, height, taken = []) {
+  const boxes = [...taken, ...labels.map((l) => [l.x - 3, l.y - 3, l.x + 3, l.y + 3])];
   const placed = [];
   for (const [i, label] of labels.entries()) {
     const size = label.size ?? 14;
@@ -65,8 +65,9 @@ export function placeLabels(labels, width, height) {
       const left = anchor === "start" ? x : anchor === "end" ? x - w : x - w / 2;
       return { x, y, anchor, box: [left, y - size * 0.8, left + w, y + size * 0.25] };
     });
+    const own = taken.length + i;
     const inside = (b) => b[0] >= 0 && b[1] >= 0 && b[2] <= width && b[3] <= height;
-    const clear = (b) => boxes.every((other, j) => j === i || b[2] <= other[0] || b[0] >= other[2] || b[3] <= other[1] || b[1] >= other[3]);
+    const clear = (b) => boxes.every((other, j) => j === own || b[2] <= other[0] || b[0] >= other[2] || b[3] <= other[1] || b[1] >= other[3]);
     const found = free.find(({ box }) => inside(box) && clear(box)) ?? (label.must ? free.find(({ box }) => inside(box)) ?? free[0] : null);
     if (found) boxes.push(found.box);
     placed.push(found ?? null);
