@@ -8,6 +8,7 @@ products, for one density against a whole vocabulary, are in :mod:`densvec.dista
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -300,6 +301,24 @@ class Gaussian:
             for a in (self.mean, self.variance)
         )
         return f"Gaussian(mean={mean}, variance={variance})"
+
+    def _repr_html_(self) -> str:
+        from densvec.files.html import table
+
+        places = [*itertools.islice(np.ndindex(self.shape), 5)]
+        shown = [self[place] for place in places] if self.shape else [self]
+        rows = [
+            (_shortened(each.mean), _shortened(each.variance), f"{float(each.entropy()):.4g}")
+            for each in shown
+        ]
+        if self.shape and np.prod(self.shape) > len(shown):
+            rows.append(("…", "…", "…"))
+        title = repr(self) if self.shape else f"Gaussian in {self.dimension} dimensions"
+        return table(title.strip("<>"), ["mean", "variance", "entropy"], rows)
+
+
+def _shortened(values: Floats) -> str:
+    return np.array2string(values, precision=3, threshold=6, edgeitems=2, separator=", ")
 
 
 def _floating(values: npt.ArrayLike) -> Floats:

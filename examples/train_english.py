@@ -343,14 +343,14 @@ def larger(path: str, wv: KeyedDensities) -> str:
 ## The larger model
 
 `densvec.load("{name}")` has {len(wv):,} words and phrases of the same training. It is no part of the package: it is
-downloaded once, from the Hugging Face hub (`pip install "densvec[hub]"`), and found offline afterwards. DENSVEC_MODELS
-names a folder to take it from instead.
+downloaded once, checked, and found offline afterwards. DENSVEC_MODELS names a folder or a server to take it from
+instead; without a network, put it into `~/.cache/densvec`.
 
 | a release uploads | bytes | SHA-256 |
 |---|---|---|
 | `{name}.dv` | {os.path.getsize(path):,} | `{sha256(path)}` |
 
-`densvec/pretrained/__init__.py` has its name on the hub."""
+`densvec/pretrained/download.py` has the same size and hash, and the address."""
 
 
 OTHERS = """\

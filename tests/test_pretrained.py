@@ -1,13 +1,17 @@
 """Models by name: those that come with densvec, and those that are downloaded."""
 
+import functools
+import hashlib
+import http.server
 import os
+import threading
 
 import pytest
 
 import densvec
 from densvec import pretrained
 from densvec.cli import main
-from densvec.integrations import hub
+from densvec.pretrained.download import RELEASED, Released, cache_folder
 from tests.cli.cases import answer
 
 
@@ -73,35 +77,115 @@ class TestNames:
             densvec.load("Englisch")
 
 
-class TestLargerModels:
-    @pytest.fixture(autouse=True)
-    def no_folder(self, monkeypatch):
-        monkeypatch.delenv("DENSVEC_MODELS", raising=False)
-        monkeypatch.setitem(pretrained.RELEASED, "small", "densvec/small@v1")
+class Server(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
 
-    def test_they_are_those_of_the_hub(self, monkeypatch, tmp_path, english):
-        english.restrict(100).save(tmp_path / "model.safetensors")
-        fetched = {"densvec/small@v1": str(tmp_path / "model.safetensors")}
-        monkeypatch.setattr(hub, "weights_of", fetched.__getitem__)
+
+@pytest.fixture
+def release(tmp_path, monkeypatch, english):
+    """A release that has a model called 'small', on a server of this machine; its requests are counted."""
+    folder = tmp_path / "release"
+    folder.mkdir()
+    english.restrict(100).save(folder / "small.dv")
+    content = (folder / "small.dv").read_bytes()
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Server, directory=str(folder))
+    )
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}/small.dv"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("DENSVEC_MODELS", raising=False)
+    monkeypatch.setitem(
+        RELEASED, "small", Released(address, len(content), hashlib.sha256(content).hexdigest())
+    )
+    yield folder, server
+    server.shutdown()
+    server.server_close()
+
+
+def stop(server):
+    server.shutdown()
+    server.server_close()
+
+
+class TestDownloads:
+    def test_once_downloaded_a_model_needs_no_network(self, release):
+        _, server = release
         assert len(densvec.load("small")) == 100
-        assert "small" in pretrained.names()
+        stop(server)
+        assert len(densvec.load("small")) == 100
+        assert [path.name for path in cache_folder().iterdir()] == ["small.dv"]
 
-    def test_a_folder_takes_the_place_of_the_hub(self, monkeypatch, tmp_path, english):
-        monkeypatch.setenv("DENSVEC_MODELS", str(tmp_path))
-        for name, words in (("small", 100), ("mine", 50)):
-            english.restrict(words).save(tmp_path / f"{name}.dv")
-            assert len(densvec.load(name)) == words
-            assert name in pretrained.names()
+    def test_a_model_without_an_address_says_that_no_release_offers_it(self, release, monkeypatch):
+        monkeypatch.setitem(RELEASED, "later", Released(None, 1_000_000, "0" * 64))
+        with pytest.raises(
+            FileNotFoundError, match=r"no release offers it yet; get later\.dv elsewhere \(1 MB\)"
+        ):
+            densvec.load("later")
 
-    def test_without_a_network_it_says_what_to_do(self, monkeypatch, capsys):
-        def weights_of(name):
-            raise FileNotFoundError(f"there is no folder {name!r}, and the Hugging Face hub gave none")
+    def test_a_damaged_file_of_the_cache_is_fetched_again(self, release):
+        path = pretrained.find("small")
+        with open(path, "r+b") as file:
+            file.truncate(1000)
+        assert len(densvec.load("small")) == 100
+        assert os.path.getsize(path) == RELEASED["small"].size
 
-        monkeypatch.setattr(hub, "weights_of", weights_of)
-        with pytest.raises(FileNotFoundError, match=r"the hub|put small\.dv into a folder"):
+    @pytest.mark.parametrize(
+        ("change", "error"),
+        [
+            (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "is not the file of this release"),
+            (lambda content: content + b"more", "is not the file of this release"),
+            (lambda content: content[:5000], r"ended after 5,000 of"),
+        ],
+    )
+    def test_a_wrong_file_is_refused_and_not_kept(self, release, change, error):
+        folder, _ = release
+        (folder / "small.dv").write_bytes(change((folder / "small.dv").read_bytes()))
+        with pytest.raises((ValueError, FileNotFoundError), match=error):
+            densvec.load("small")
+        assert list(cache_folder().iterdir()) == []
+
+    def test_without_a_network_it_says_what_to_do(self, release, capsys):
+        _, server = release
+        stop(server)
+        with pytest.raises(
+            FileNotFoundError, match=r"get small\.dv elsewhere \(.* MB\) and put it into .*densvec"
+        ):
             densvec.load("small")
         assert main(["similar", "small", "violin"]) == 1
         assert "DENSVEC_MODELS" in capsys.readouterr().err
+
+    def test_a_file_that_was_put_into_the_cache_by_hand_is_found(self, release):
+        folder, server = release
+        stop(server)
+        cache_folder().mkdir(parents=True)
+        (folder / "small.dv").rename(cache_folder() / "small.dv")
+        assert len(densvec.load("small")) == 100
+
+    def test_a_mirror_takes_the_place_of_the_release(self, release, monkeypatch):
+        _, server = release
+        monkeypatch.setenv("DENSVEC_MODELS", f"http://127.0.0.1:{server.server_address[1]}/")
+        monkeypatch.setitem(
+            RELEASED, "small", Released(None, RELEASED["small"].size, RELEASED["small"].sha256)
+        )
+        assert len(densvec.load("small")) == 100
+
+    def test_a_folder_takes_the_place_of_cache_and_release(self, release, monkeypatch):
+        folder, server = release
+        stop(server)
+        monkeypatch.setenv("DENSVEC_MODELS", str(folder))
+        assert pretrained.find("small") == str(folder / "small.dv")
+        assert not cache_folder().exists()
+        (folder / "small.dv").write_bytes(b"another")
+        with pytest.raises(ValueError, match="is not the file of this release"):
+            densvec.load("small")
+        (folder / "small.dv").unlink()
+        with pytest.raises(FileNotFoundError, match=r"there is no small\.dv in it"):
+            densvec.load("small")
+
+    def test_models_that_can_be_downloaded_are_listed(self, release):
+        assert "small" in pretrained.names()
 
 
 class TestCommands:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from densvec.answers.documents import Document, Table, Unknown, columns, scored
+from densvec.answers.documents import Document, Scored, Table, Unknown, columns, scored
 
 if TYPE_CHECKING:
     from densvec.evaluation.figures import Results
@@ -19,39 +19,68 @@ if TYPE_CHECKING:
 
 
 @dataclass
+class Example(Document):
+    """A word in a sentence, as it is and as a line of a concordance."""
+
+    tokens: list[str]
+    position: int
+    line: str
+
+
+@dataclass
+class SenseOf(Document):
+    """One sense of a word."""
+
+    share: float
+    nearest: list[Scored]
+    examples: list[Example]
+
+
+@dataclass
 class SensesOf(Document):
     """The senses of a word in a corpus, the most frequent first."""
 
-    found: Senses
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the senses with their shares, words and examples."""
-        senses = [
-            {"share": sense.share, "nearest": scored(sense.nearest), "examples": _examples(sense.examples)}
-            for sense in self.found
-        ]
-        document = {"word": self.found.word, "occurrences": len(self.found.occurrences), "senses": senses}
-        return document | ({"note": self.found.note} if self.found.note else {})
+    word: str
+    occurrences: int
+    senses: list[SenseOf]
+    note: str | None = None
 
     def table(self) -> Table:
         """Return a row for each example."""
-        found = self.found
         rows = [
             (
-                found.word,
-                sense.number + 1,
+                self.word,
+                number,
                 sense.share,
-                len(found.occurrences),
-                [word for word, _ in sense.nearest],
+                self.occurrences,
+                [each.word for each in sense.nearest],
                 " ".join(example.tokens),
             )
-            for sense in found
+            for number, sense in enumerate(self.senses, 1)
             for example in sense.examples
         ]
         return Table(("word", "sense", "share", "occurrences", "nearest", "example"), rows)
 
     def __str__(self) -> str:
-        return f"{len(self.found.occurrences):,} occurrences of {self.found.word}\n\n{self.found}"
+        parts = []
+        for number, sense in enumerate(self.senses, 1):
+            words = " ".join(each.word for each in sense.nearest)
+            head = f"{self.word} {number}  {100 * sense.share:.0f} % of {self.occurrences:,}  {words}"
+            parts.append("\n".join([head, *(f"  {example.line}" for example in sense.examples)]))
+        return "\n\n".join([*parts, *([self.note] if self.note else [])])
+
+
+def senses(found: Senses) -> SensesOf:
+    """Return the senses of a word as a document."""
+    parts = [
+        SenseOf(
+            sense.share,
+            scored(sense.nearest),
+            _examples(sense.examples),
+        )
+        for sense in found
+    ]
+    return SensesOf(found.word, len(found.occurrences), parts, found.note)
 
 
 @dataclass
@@ -80,7 +109,7 @@ class Moved(Document):
     """How far a word has moved between two models, with lines from both texts."""
 
     shift: Shift
-    examples: list[list[dict[str, Any]]] | None = None
+    examples: list[list[Example]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of the shift, and the examples if there are any."""
@@ -111,7 +140,7 @@ class Comparison(Document):
         for each, sides in ((one.shift, one.examples or ()) for one in self.words):
             row = [each.word, *each.counts, each.shift, each.score, each.p_value, each.q_value]
             row += [each.generality_change, *([word for word, _ in side] for side in each.nearest)]
-            rows.append(row + [" ".join(side[0]["tokens"]) if side else "" for side in sides if lines])
+            rows.append(row + [" ".join(side[0].tokens) if side else "" for side in sides if lines])
         return Table([*names, *more, *lines], rows)
 
     def __str__(self) -> str:
@@ -128,7 +157,7 @@ class Comparison(Document):
         for one in self.words:
             for name, side in zip(("first", "second"), one.examples or (), strict=False):
                 parts += [f"\n{one.shift.word}, {name}"] * bool(side) + [
-                    f"  {example['line']}" for example in side
+                    f"  {example.line}" for example in side
                 ]
         return "\n".join(map(str, [*parts, *self.unknown]))
 
@@ -155,8 +184,8 @@ def compare(
     return Comparison(moved, list(unknown), comparison.compared, comparison.moved)
 
 
-def _examples(found: Sequence[Occurrence]) -> list[dict[str, Any]]:
-    return [{"tokens": list(each.tokens), "position": each.position, "line": each.line()} for each in found]
+def _examples(found: Sequence[Occurrence]) -> list[Example]:
+    return [Example(list(each.tokens), each.position, each.line()) for each in found]
 
 
 @dataclass
@@ -166,7 +195,7 @@ class Effect(Document):
     coefficient: Coefficient
     more: list[str]
     less: list[str]
-    examples: list[list[dict[str, Any]]]
+    examples: list[list[Example]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures, the words and the lines."""
@@ -199,7 +228,7 @@ class Effects(Document):
             words = [" ".join(side[:5]) for side in (each.more, each.less)]
             rows.append([one.word, one.name, f"{one.count:,}", *figures, f"{one.q_value:.2g}", *words])
             for more, side in zip(("more", "less"), each.examples, strict=False):
-                lines = [f"  {example['line']}" for example in side]
+                lines = [f"  {example.line}" for example in side]
                 parts += [f"\n{one.word} with {more} of {one.name}", *lines] if lines else []
         return "\n".join(map(str, [columns(rows, right=[2, 3, 5, 6]), *parts, *self.unknown]))
 

@@ -84,18 +84,12 @@ def load(path: str) -> KeyedDensities:
     return pretrained.load(path)
 
 
-def tell(args: argparse.Namespace, message: str) -> None:
-    """Say what a command is doing, unless it is to be quiet; without --quiet, scripts ask for that by --json."""
-    if not getattr(args, "quiet", args.json):
-        say(f"densvec {args.command}: {message}")
-
-
 def common(wv: KeyedDensities, args: argparse.Namespace) -> int | None:
     """Return how many words, the most frequent ones, are listed; say how often they occur unless --rare lists all."""
     rows = None if args.rare else common_rows(wv)
-    if rows is not None and rows < len(wv):
-        tell(
-            args, f"words that occur fewer than {least_count(wv)} times are left out: --rare lists them, too"
+    if rows is not None and rows < len(wv) and not args.json:
+        say(
+            f"densvec: words that occur fewer than {least_count(wv)} times are left out: --rare lists them, too"
         )
     return rows
 

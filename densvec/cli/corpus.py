@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from densvec.answers.messages import UsageError, say, sentence
 from densvec.checks import counted
 from densvec.cli.arguments import flag, option
-from densvec.cli.commands import standard_input, tell
+from densvec.cli.commands import standard_input
 from densvec.cli.output import size_of
 from densvec.text.text_reading import REGEX, TextReading
 
@@ -58,21 +58,22 @@ def reading_of(args: argparse.Namespace, before: TextReading | None = None) -> T
     return before
 
 
-def _files_of(path: str | Sequence[str], reading: TextReading, args: argparse.Namespace) -> list[str]:
+def _files_of(path: str | Sequence[str], reading: TextReading, command: str, quiet: bool) -> list[str]:
     """Return the files of a corpus, and say which were left out."""
     from densvec.text.source import corpus_paths
 
     left_out: list[str] = []
     names = path if isinstance(path, str) else list(path)
     found = corpus_paths(names, reading.encoding, reading.column, left_out)
-    for why in left_out[:_SHOWN]:
-        tell(args, f"left out: {why}")
-    if len(left_out) > _SHOWN:
-        tell(args, f"left out: {len(left_out) - _SHOWN:,} more files")
+    if not quiet:
+        for why in left_out[:_SHOWN]:
+            say(f"densvec {command}: left out: {why}")
+        if len(left_out) > _SHOWN:
+            say(f"densvec {command}: left out: {len(left_out) - _SHOWN:,} more files")
     return found
 
 
-def _decided(files: Sequence[str], reading: TextReading, name: str, args: argparse.Namespace) -> TextReading:
+def decided(files: Sequence[str], reading: TextReading, name: str, command: str, quiet: bool) -> TextReading:
     """Return the reading with "auto" replaced by what the beginnings of the files suggest, and say so."""
     from densvec.text import kinds
     from densvec.text.raw import looks_raw, looks_unspaced
@@ -92,8 +93,8 @@ def _decided(files: Sequence[str], reading: TextReading, name: str, args: argpar
         seen["unspaced"] += looks_unspaced(text)
         seen["raw"] += looks_raw(text)
         seen["text"] += bool(data)
-        if not data:
-            tell(args, f"{path} is empty")
+        if not data and not quiet:
+            say(f"densvec {command}: {path} is empty")
     if seen["unspaced"] and reading.tokenize == "auto":
         say(
             f"densvec: warning: {name} has no spaces between its words: segment it first, with jieba, MeCab or "
@@ -102,6 +103,8 @@ def _decided(files: Sequence[str], reading: TextReading, name: str, args: argpar
     special = seen["markup"] or seen["gutenberg"] or reading.column is not None
     if reading.tokenize == "auto" and not seen["raw"] and not special:
         return replace(reading, tokenize="none", lower=False)
+    if quiet:
+        return reading
 
     def some(kind: str) -> str:
         if seen[kind] == seen["text"]:
@@ -111,15 +114,14 @@ def _decided(files: Sequence[str], reading: TextReading, name: str, args: argpar
     if reading.tokenize == "auto":
         numbers = "with numbers" if reading.keep_numbers else "without numbers"
         case = "in lower case" if reading.lower else "as they are spelt"
-        tell(
-            args,
-            f"not tokenised: {some('raw')}; words are taken {case}, {numbers}, sentence by sentence (--tokenize none "
-            "would leave it as it is)",
+        say(
+            f"densvec {command}: not tokenised: {some('raw')}; words are taken {case}, {numbers}, sentence by "
+            "sentence (--tokenize none would leave it as it is)"
         )
     if seen["gutenberg"] and reading.tokenize != "none":
-        tell(args, f"Project Gutenberg's head and foot are left out of {some('gutenberg')}")
+        say(f"densvec {command}: Project Gutenberg's head and foot are left out of {some('gutenberg')}")
     if seen["markup"]:
-        tell(args, f"HTML or XML, whose text is read: {some('markup')}")
+        say(f"densvec {command}: HTML or XML, whose text is read: {some('markup')}")
     return reading
 
 
@@ -132,7 +134,7 @@ def _reading_like(wv: KeyedDensities, args: argparse.Namespace) -> TextReading:
 
 def files_of(corpus: str, wv: KeyedDensities, args: argparse.Namespace) -> list[str]:
     """Return the files that a name stands for, and say which were left out."""
-    return _files_of(corpus, _reading_like(wv, args), args)
+    return _files_of(corpus, _reading_like(wv, args), args.command, args.json)
 
 
 def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.Namespace) -> RawText:
@@ -142,10 +144,10 @@ def open_corpus(corpus: str | Sequence[str], wv: KeyedDensities, args: argparse.
     """
     from densvec.text.raw import RawText
 
-    reading = _reading_like(wv, args)
+    reading, quiet = _reading_like(wv, args), args.json or getattr(args, "quiet", False)
     path = corpus[0] if not isinstance(corpus, str) and len(corpus) == 1 else corpus
     kept = _kept(path, args)
-    return RawText.like(_files_of(path, reading, args) if kept is None else kept, reading)
+    return RawText.like(_files_of(path, reading, args.command, quiet) if kept is None else kept, reading)
 
 
 def text_before(header: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -244,23 +246,25 @@ def open_source(
     from densvec.corpora import LineSentence
     from densvec.text.raw import RawText
 
-    if path == "-" and sys.stdin is not None and sys.stdin.isatty():
-        tell(args, "reading standard input, one sentence per line, until Ctrl-D")
+    command, quiet = args.command, args.quiet
+    if path == "-" and not quiet and sys.stdin is not None and sys.stdin.isatty():
+        say(f"densvec {command}: reading standard input, one sentence per line, until Ctrl-D")
     kept = _kept(path, args)
     if kept is not None:
-        times = "once" if passes == 1 else f"{passes} times"
-        size = size_of(os.path.getsize(kept))
-        tell(args, f"{size} of input kept in a temporary file, which is read {times}")
-        reading = _decided([kept], reading, "standard input", args)
+        if not quiet:
+            size = size_of(os.path.getsize(kept))
+            times = "once" if passes == 1 else f"{passes} times"
+            say(f"densvec {command}: {size} of input kept in a temporary file, which is read {times}")
+        reading = decided([kept], reading, "standard input", command, quiet)
         # As an iterable, so that the model does not remember the path of a temporary file.
         return {
             "corpus_iterable": LineSentence(kept) if reading.is_plain else RawText.like(kept, reading)
         }, reading
     if isinstance(path, str) and os.path.exists(path) and stat.S_ISCHR(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a file, a directory or a pipe", path)
-    files = _files_of(path, reading, args)
+    files = _files_of(path, reading, command, quiet)
     name = path if isinstance(path, str) else f"{len(path)} files"
-    reading = _decided(files, reading, name, args)
+    reading = decided(files, reading, name, command, quiet)
     if reading.is_plain:
         return {"corpus_file": path}, reading
     own = files[distributed.rank() :: distributed.world_size()]

@@ -18,7 +18,7 @@ from densvec.answers.documents import Document
 from densvec.answers.messages import UsageError, route_messages, say, sentence
 from densvec.cli import files, info, pictures, serve, texts, train, words
 from densvec.cli.arguments import Argument, flag
-from densvec.cli.commands import INTERRUPTED, Command, Interrupted, Question, load, tell
+from densvec.cli.commands import INTERRUPTED, Command, Interrupted, Question, load
 from densvec.cli.output import Output, prepare_streams, print_json, put
 
 COMMANDS: dict[str, Command] = {
@@ -206,8 +206,8 @@ def _report(found: Any, args: argparse.Namespace) -> None:
         output.write(found)
         output.close()
         unknown = getattr(found, "unknown", [])
-        if unknown:
-            tell(args, f"unknown words left out: {' '.join(each.word for each in unknown)}")
+        if unknown and not args.json:
+            say(f"densvec {args.command}: unknown words left out: {' '.join(each.word for each in unknown)}")
     elif found is not None:
         document, text = found
         if args.json:

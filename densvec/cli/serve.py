@@ -53,8 +53,10 @@ def settings_of(args: argparse.Namespace, paths: dict[str, str]) -> Settings:
             f"--host {args.host} can be reached from other machines: give a --token that requests must send"
         )
     limits = Limits(args.max_body, args.max_batch, args.max_text, seconds=args.max_seconds)
+    if args.corpus is not None and not os.path.isfile(args.corpus):
+        raise UsageError(f"--corpus {args.corpus}: there is no such file")
     origins = tuple(args.allow_origin)
-    settings = Settings(paths, args.host, args.token or None, origins, limits=limits)
+    settings = Settings(paths, args.host, args.token or None, origins, limits=limits, corpus=args.corpus)
     if args.command == "explore":
         return settings
     return replace(settings, workers=args.workers, metrics=args.metrics, access_log=args.access_log)
@@ -118,6 +120,7 @@ def _server_options(port: int) -> list[Argument]:
             action="append",
             metavar="URL",
         ),
+        option("--corpus", "a text, one sentence per line, to find the senses of words in", metavar="FILE"),
         option("--max-body", "bytes of a request", 1_000_000),
         option("--max-batch", "questions in a request", 256),
         option("--max-text", "characters of a sentence", 10_000),

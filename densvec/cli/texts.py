@@ -24,7 +24,7 @@ from densvec.cli.arguments import (
     questions,
     topn,
 )
-from densvec.cli.commands import Command, Question, Result, as_spelt, known, lines_or, load, tell
+from densvec.cli.commands import Command, Question, Result, as_spelt, known, lines_or, load
 from densvec.cli.corpus import READING, is_path, open_corpus, open_source, reading_of, recorded_text
 from densvec.cli.files import check_targets, read_any
 from densvec.cli.pictures import drawing, picture
@@ -55,7 +55,8 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
         [word] = known(wv, [word])
         if word not in found:  # the corpus is read once for all words that are named
             words = [word, *(each for each in args.questions if each in wv.key_to_index and each != word)]
-            tell(args, f"reading {name} for {', '.join(words)}")
+            if not args.json:
+                say(f"densvec senses: reading {name} for {', '.join(words)}")
             found.update(
                 wv.senses(
                     words,
@@ -72,7 +73,7 @@ def _senses(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str], Doc
         if not found[word]:
             raise ValueError(f"{found[word].note} in {name}: look at its spelling there (case, for example)")
         draw("plot_senses", found[word])
-        return answers.SensesOf(found[word])
+        return answers.senses(found[word])
 
     return answer
 
@@ -113,7 +114,8 @@ def _compare(args: argparse.Namespace) -> Document:
     from densvec.questions.comparison import compare
 
     draw, first, second = drawing(args.plot), load(args.first), load(args.second)
-    tell(args, f"bringing {len(first):,} and {len(second):,} words into one space")
+    if not args.json:
+        say(f"densvec compare: bringing {len(first):,} and {len(second):,} words into one space")
     comparison = compare(first, second, min_count=args.min_count)
     if args.words is None:
         found, unknown = comparison.most_shifted(args.topn), list[Unknown]()
@@ -124,7 +126,8 @@ def _compare(args: argparse.Namespace) -> Document:
     examples = None
     texts = _texts_of(args, (first, second)) if args.examples else None
     if texts is not None and found:
-        tell(args, "looking for typical lines in both texts")
+        if not args.json:
+            say("densvec compare: looking for typical lines in both texts")
         words = [shift.word for shift in found]
         shown = False if args.json else None
         examples = comparison.examples(words, texts, args.examples, show_progress=shown)
@@ -135,7 +138,8 @@ def _texts_of(args: argparse.Namespace, models: Sequence[KeyedDensities]) -> tup
     """Return the texts of two models: those given, or those that their files name, if they are still the same."""
     paths = args.texts or [_text_of(path) for path in (args.first, args.second)]
     if None in paths:
-        tell(args, "--texts A B, the texts of the models, would show typical lines")
+        if not args.json:
+            say("densvec compare: --texts A B, the texts of the models, would show typical lines")
         return None
     first, second = (open_corpus(path, wv, args) for path, wv in zip(paths, models, strict=True))
     return first, second
@@ -190,7 +194,8 @@ def _regress(args: argparse.Namespace) -> Document:
 
     draw, wv = drawing(args.plot), load(args.model)
     words = list(lines_or(args.words))
-    tell(args, f"reading {args.table_of_texts} for {counted(len(words), 'word')}")
+    if not args.json:
+        say(f"densvec regress: reading {args.table_of_texts} for {counted(len(words), 'word')}")
     options = {
         name: getattr(args, name) for name in ("cluster", "max_occurrences", "min_count", "draws", "seed")
     }

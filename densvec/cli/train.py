@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from densvec.answers.messages import UsageError
+from densvec.answers.messages import UsageError, say
 from densvec.checks import counted
 from densvec.cli.arguments import QUIET, Argument, flag, option
-from densvec.cli.commands import INTERRUPTED, TERMINATED, Command, Interrupted, Result, tell
+from densvec.cli.commands import INTERRUPTED, TERMINATED, Command, Interrupted, Result
 from densvec.cli.corpus import READING, Source, open_source, reading_of, recorded_text, text_before
 from densvec.files.fingerprint import fingerprint
 from densvec.files.streams import check_target, is_remote, local_path
@@ -95,8 +95,8 @@ def _run(args: argparse.Namespace) -> Result:
         if args.resume and header is not None:
             model = _load(args, header, given)
         else:
-            if args.resume:
-                tell(args, f"there is no {args.output} yet: starting it")
+            if args.resume and not args.quiet:
+                say(f"densvec train: there is no {args.output} yet: starting it")
             model = model_class(args.model or "bsg")(**given)
         model.show_progress = False if args.quiet else None
         corpus = (args.corpus[0] if len(args.corpus) == 1 else args.corpus) or recorded_text(header)
@@ -152,24 +152,29 @@ def _train(
         ) from stop
     if model.train_count != trained or new:  # a new model is saved even if --epochs 0 trains nothing
         model.save(args.output)
-    else:
-        done = len(model.loss_history)
-        tell(args, f"nothing to do: {args.output} has had its {done} epochs; raise --epochs to go on")
+    elif not args.quiet:
+        say(
+            f"densvec train: nothing to do: {args.output} has had its {len(model.loss_history)} epochs; "
+            "raise --epochs to go on"
+        )
 
 
 def _build_vocabulary(model: Any, source: Source, corpus: str | list[str], args: argparse.Namespace) -> None:
     name = corpus if isinstance(corpus, str) else f"{len(corpus)} files"
     if corpus == "-":
         name = "standard input"
-    tell(args, f"counting the words of {name}")
+    if not args.quiet:
+        say(f"densvec train: counting the words of {name}")
     model.build_vocab(**source)
-    tell(
-        args,
-        f"{len(model.wv):,} words occur {model.effective_min_count} times or more in {name}, which has "
-        f"{model.corpus_total_words:,} in all",
-    )
-    if model.corpus_total_words < LITTLE_TEXT and args.epochs is None:
-        tell(args, f"that is little text, which gains from more than {model.epochs} epochs: --epochs 20")
+    if not args.quiet:
+        say(
+            f"densvec train: {len(model.wv):,} words occur {model.effective_min_count} times or more in "
+            f"{name}, which has {model.corpus_total_words:,} in all"
+        )
+        if model.corpus_total_words < LITTLE_TEXT and args.epochs is None:
+            say(
+                f"densvec train: that is little text, which gains from more than {model.epochs} epochs: --epochs 20"
+            )
 
 
 def _load(args: argparse.Namespace, header: dict[str, Any], given: dict[str, Any]) -> Any:

@@ -32,7 +32,6 @@ from densvec.cli.commands import (
     lines_or,
     load,
     marked_word,
-    tell,
     text_of,
 )
 from densvec.cli.corpus import READING, files_of, is_path, open_corpus
@@ -282,10 +281,10 @@ SENTENCES = questions("SENTENCE", "a sentence with one [[word]] marked; - reads 
 
 def _report_unknown(unknown: Sequence[str], tokens: Sequence[str], args: argparse.Namespace) -> None:
     """Say which words of a context were left out; JSON says it itself."""
-    if unknown:
+    if unknown and not args.json:
         nothing_left = len(unknown) == len(set(tokens)) - 1
         more = " (that is the whole context, so what follows is the prior)" if nothing_left else ""
-        tell(args, f"unknown words left out: {' '.join(unknown)}{more}")
+        say(f"densvec: unknown words left out: {' '.join(unknown)}{more}")
 
 
 def _echo(text: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -329,8 +328,8 @@ def _substitutes(wv: KeyedDensities, args: argparse.Namespace) -> Callable[[str]
     unknown: list[str] = []
     if args.candidates is not None:
         candidates, unknown = known_and_unknown(wv, as_spelt(wv, args.candidates))
-    if unknown:
-        tell(args, f"unknown candidates left out: {' '.join(unknown)}")
+    if unknown and not args.json:
+        say(f"densvec: unknown candidates left out: {' '.join(unknown)}")
 
     def answer(text: str) -> Document:
         marked = marked_word(wv, text)

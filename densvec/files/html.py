@@ -1,4 +1,4 @@
-"""Answers as notebooks show them: a table."""
+"""Objects as notebooks show them: a small table."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -
         + (f"<tr>{head}</tr>" if head else "")
         + f"{body}</table>"
     )
+
+
+def facts(title: str, rows: Iterable[tuple[str, object]]) -> str:
+    """Return names and values in HTML; those that are None or empty are left out."""
+    return table(title, [], [(name, value) for name, value in rows if value not in (None, "")])

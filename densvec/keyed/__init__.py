@@ -347,3 +347,24 @@ class KeyedDensities(Tables):
         if self.encoder is not None:
             parts.append("encoder")
         return f"{type(self).__name__}<{', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from densvec.files.html import facts
+
+        title = next((line.lstrip("# ") for line in (self.card or "").splitlines() if line.strip()), None)
+        return facts(
+            type(self).__name__,
+            [
+                ("model", title),
+                (
+                    "words",
+                    f"{len(self):,}: {', '.join(map(str, self.index_to_key[:5]))}, …"
+                    if len(self)
+                    else "none",
+                ),
+                ("dimensions", self.vector_size),
+                ("variances", self.covariance or "none (means only)"),
+                ("encoder", f"yes, windows of {self.window} words" if self.encoder is not None else "no"),
+                ("attributes", ", ".join(self.expandos)),
+            ],
+        )

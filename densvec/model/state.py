@@ -377,6 +377,21 @@ class ModelState(SharedParameters, Lifecycle):
         done = len(self.loss_history)
         return f"<{type(self).__name__}: {known}, vector_size={self.vector_size}, {done} of {self.epochs} epochs>"
 
+    def _repr_html_(self) -> str:
+        from densvec.files.html import facts
+
+        loss = f"{self.loss_history[-1].loss:.4f}" if self.loss_history else None
+        return facts(
+            type(self).__name__,
+            [
+                ("words", f"{len(self.wv):,}" if len(self.wv) else "no vocabulary yet"),
+                ("dimensions", self.vector_size),
+                ("epochs", f"{len(self.loss_history)} of {self.epochs}"),
+                ("loss", loss),
+                ("words of text", f"{self.corpus_total_words:,}" if self.corpus_total_words else None),
+            ],
+        )
+
     def __getitem__(self, key: Any) -> NoReturn:
         raise TypeError(f"the words of a {type(self).__name__} are in its wv: ask model.wv[{key!r}]")
 

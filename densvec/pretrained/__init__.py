@@ -1,7 +1,7 @@
 """Models with a name, and how a model is found by its name or its path.
 
-Those that come with densvec are files of this folder, ``NAME.dv``; larger ones are on the Hugging Face hub.
-``examples/train_english.py`` makes them.
+Those that come with densvec are files of this folder, ``NAME.dv``; larger ones are downloaded when they are first asked
+for (``download.py``). ``examples/train_english.py`` makes them.
 """
 
 from __future__ import annotations
@@ -19,25 +19,19 @@ __all__ = ["find", "load", "names"]
 FOLDER = os.path.dirname(__file__)
 _SUFFIX = ".dv"
 
-#: The models that are not part of the package: their names on the Hugging Face hub, with a branch, tag or commit.
-RELEASED = {"english-md": "densvec/english-md@main"}
-
-
-def _folders() -> list[str]:
-    """Return the folders that have models: this one, and that of DENSVEC_MODELS."""
-    return [FOLDER, *filter(None, [os.environ.get("DENSVEC_MODELS")])]
-
 
 def names() -> list[str]:
-    """Return the names of the models that come with this densvec, are in DENSVEC_MODELS, or can be downloaded.
+    """Return the names of the models that come with this densvec or can be downloaded.
 
     Examples
     --------
     >>> "english" in names()
     True
     """
-    files = (file for folder in _folders() for file in os.listdir(folder))
-    return sorted({*(file.removesuffix(_SUFFIX) for file in files if file.endswith(_SUFFIX)), *RELEASED})
+    from densvec.pretrained.download import RELEASED
+
+    packaged = [file.removesuffix(_SUFFIX) for file in os.listdir(FOLDER) if file.endswith(_SUFFIX)]
+    return sorted({*packaged, *RELEASED})
 
 
 def find(name_or_path: PathLike) -> str:
@@ -60,13 +54,12 @@ def find(name_or_path: PathLike) -> str:
     name = local_path(name_or_path)
     known = names()
     if name in known:
-        paths = [os.path.join(folder, name + _SUFFIX) for folder in _folders()]
-        found = next(filter(os.path.exists, paths), None)
-        try:
-            return found or hub.weights_of(RELEASED[name])
-        except (ImportError, FileNotFoundError) as error:
-            remedy = f"or put {name}{_SUFFIX} into a folder, and let DENSVEC_MODELS name that"
-            raise type(error)(f"the model {name!r} is not on this machine: {error}; {remedy}") from error
+        packaged = os.path.join(FOLDER, name + _SUFFIX)
+        if os.path.exists(packaged):
+            return packaged
+        from densvec.pretrained.download import fetch
+
+        return fetch(name)
     if os.path.isdir(name) or hub.is_name(name_or_path):
         return hub.weights_of(name)
     if is_remote(name) or os.path.exists(name):
@@ -80,8 +73,8 @@ def find(name_or_path: PathLike) -> str:
 def load(name_or_path: PathLike, mmap: str | None = "r") -> KeyedDensities:
     """Open the words of a model: one with a name, a file, or a folder or a name of the Hugging Face hub.
 
-    ``"english"`` comes with densvec. Larger models are downloaded once, from the Hugging Face hub, and kept; the
-    environment variable DENSVEC_MODELS names a folder of ``NAME.dv`` files to take models from instead.
+    ``"english"`` comes with densvec. Larger models are downloaded once, checked, and kept in ``~/.cache/densvec``;
+    the environment variable DENSVEC_MODELS names a folder or a server to take them from instead.
 
     Parameters
     ----------

@@ -21,7 +21,9 @@ from densvec.serve import routes
 from densvec.serve.faults import FAULTS_OF_THE_REQUEST, BusyError, answer_to, sentence_of, shortened
 from densvec.serve.limits import Guard, Limits
 from densvec.serve.models import Models
+from densvec.serve.senses import SenseFinder
 from densvec.serve.traffic import Metrics, Traffic
+from densvec.types import Corpus
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ def app(
     hosts: Iterable[str] | None = None,
     allow_origins: Iterable[str] = (),
     limits: Limits | None = None,
+    corpus: Corpus | None = None,
     metrics: bool = False,
     access_log: bool = False,
 ) -> FastAPI:
@@ -61,6 +64,8 @@ def app(
         Sites, such as ``"https://example.org"``, whose pages may send requests; none by default.
     limits : Limits, optional
         What one request may ask for.
+    corpus : path, list of paths, or iterable of token lists, optional
+        A text to find the senses of words in (``/v1/senses``).
     metrics : bool, optional
         Whether to count requests for Prometheus, at ``/metrics``, which needs the token if there is one.
     access_log : bool, optional
@@ -95,7 +100,7 @@ def app(
         redoc_url=None,
     )
     application.state.limits = limits
-    application.include_router(routes.router(models, limits))
+    application.include_router(routes.router(models, limits, SenseFinder(corpus)))
     application.mount("/static", StaticFiles(directory=_PAGE))
     for path, name in {"/": "index.html", "/docs": "docs.html"}.items():
         application.get(path, include_in_schema=False)(_file(name))

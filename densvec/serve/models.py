@@ -31,7 +31,7 @@ class Words(Document):
 
 @dataclass
 class ModelFacts(Document):
-    """What a model contains, and which others the service has."""
+    """What a model contains, and what else the service has."""
 
     name: str
     words: int
@@ -43,6 +43,7 @@ class ModelFacts(Document):
     metrics: list[str]
     loaded: str
     models: list[str]
+    corpus: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class Model:
         found = np.sort(rows[first:last])[:topn]
         return Words(prefix, [str(self.wv.index_to_key[row]) for row in found])
 
-    def facts(self, models: list[str]) -> ModelFacts:
+    def facts(self, models: list[str], corpus: bool) -> ModelFacts:
         """Return what there is to know about the model."""
         wv = self.wv
         return ModelFacts(
@@ -93,6 +94,7 @@ class Model:
             metrics=list(self.metrics),
             loaded=self.loaded,
             models=models,
+            corpus=corpus,
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from densvec.answers import words as answers
 from densvec.answers.documents import Document
 from densvec.answers.words import Metric
+from densvec.keyed import KeyedDensities
 from densvec.serve.limits import Limits
 
 Text = str | list[str]
@@ -48,11 +50,26 @@ class Batched(Question):
         return self.passes
 
 
+@dataclass
+class SimilarAnswer(answers.Similar):
+    """The words most like some words."""
+
+    positive: list[str]
+    negative: list[str]
+
+
+def _similar(
+    wv: KeyedDensities, asked: Sequence[tuple[list[str], list[str]]], metric: str, topn: int
+) -> list[SimilarAnswer]:
+    found = zip(answers.similar(wv, asked, metric, topn), asked, strict=True)
+    return [SimilarAnswer(**vars(one), positive=a, negative=b) for one, (a, b) in found]
+
+
 class SimilarQuestion(Batched):
     """The words most like some words, as ``wv.most_similar``."""
 
-    answer = answers.similar
-    reply = answers.Similar
+    answer = _similar
+    reply = SimilarAnswer
     shared = ("metric", "topn")
 
     positive: Text = Field(description="A word or a list of words that the answers should be like.")

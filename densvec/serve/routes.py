@@ -23,6 +23,7 @@ from densvec.serve.faults import FAULTS_OF_THE_REQUEST
 from densvec.serve.limits import Limits
 from densvec.serve.models import Model, ModelFacts, Models, Words
 from densvec.serve.questions import BATCHED, Batched, OneOrMany
+from densvec.serve.senses import FoundSenses, Reading, SenseFinder
 
 
 class UnknownWordError(Exception):
@@ -71,7 +72,7 @@ ModelName = Annotated[
 TopN = Annotated[int, Query(ge=0)]
 
 
-def router(models: Models, limits: Limits) -> APIRouter:
+def router(models: Models, limits: Limits, finder: SenseFinder) -> APIRouter:
     """Return all routes."""
     routes = APIRouter(responses=_FAULTS)
     words_thread = ThreadPoolExecutor(1, thread_name_prefix="densvec-word")
@@ -92,13 +93,24 @@ def router(models: Models, limits: Limits) -> APIRouter:
         page = await _in_thread(views.word_page, models.get(model), word, topn, limits, thread=words_thread)
         return _json(page)
 
+    @routes.get(
+        "/v1/senses",
+        summary="The senses of a word in the service's corpus",
+        response_model=FoundSenses,
+        description="202 while the corpus is being read: ask again in a second.",
+        responses={202: {"model": Reading, "description": "The corpus is being read."}},
+    )
+    async def senses(word: str, model: ModelName = None) -> Response:
+        answer = finder.ask(models.get(model), word)
+        return _json(answer, 202 if answer.state == "reading" else 200)
+
     @routes.get("/v1/words", summary="Words that begin alike, the most frequent first", response_model=Words)
     async def words(prefix: str = "", topn: TopN = 10, model: ModelName = None) -> Response:
         return _json(await _in_thread(models.get(model).words_from, prefix, limits.check_topn(topn)))
 
     @routes.get("/v1/model", summary="What the model contains", response_model=ModelFacts)
     async def described(model: ModelName = None) -> Response:
-        return _json(models.get(model).facts(models.names))
+        return _json(models.get(model).facts(models.names, finder.has_corpus))
 
     @routes.get("/health", summary="Whether the service answers", responses={})
     async def health() -> dict[str, str]:
@@ -172,7 +184,7 @@ def _about(error: Exception, i: int) -> Exception:
     return kind(f"question {i}: {sentence(error)}")
 
 
-def _json(document: Any) -> Response:
+def _json(document: Any, status: int = 200) -> Response:
     """Return documents without FastAPI's validation, which would take longer than most answers."""
     text = encoded(document, separators=(",", ":"))
-    return Response(text.encode("utf-8", "backslashreplace"), media_type="application/json")
+    return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")

@@ -49,6 +49,7 @@ class Settings:
     allow_origins: tuple[str, ...] = ()
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
+    corpus: str | None = None
     metrics: bool = False
     access_log: bool = False
 
@@ -189,6 +190,7 @@ def _application(settings: Settings) -> FastAPI:
         hosts=settings.hosts,
         allow_origins=settings.allow_origins,
         limits=_within_files(settings.limits),
+        corpus=settings.corpus,
         metrics=settings.metrics,
         access_log=settings.access_log,
     )

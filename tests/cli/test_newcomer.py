@@ -91,7 +91,7 @@ def test_senses_and_lines_are_those_of_the_text(books, models, corpus, capsys):
 def test_senses_say_how_often_the_word_occurs(books, models, tmp_path, capsys):
     [found] = answer(capsys, "senses", models[0], books / "early", "bank")
     assert main(["senses", models[0], str(books / "early"), "bank"]) == 0
-    assert f"{found['occurrences']} occurrences of bank" in capsys.readouterr().out
+    assert f" % of {found['occurrences']}  " in capsys.readouterr().out
     path = tmp_path / "bank.md"
     assert main(["senses", models[0], str(books / "early"), "bank", "-o", str(path)]) == 0
     cells = path.read_text().splitlines()[2].split(" | ")

@@ -11,8 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from densvec.datasets import toy_language
 from densvec.serve import app
 
+CORPUS = list(toy_language(200))
 REQUIRED = os.environ.get("DENSVEC_BROWSER") == "required"
 TEXT = "The shy feathered kiwi sniffs and digs, unheardof!"
 SECONDS = 60_000  # a busy machine is slow, and slow is not wrong
@@ -58,7 +60,7 @@ def address(wv):
     from densvec.serve.server import listen, url_of
 
     sock = listen("127.0.0.1", 0)
-    application = app({"toy": wv, "again": wv})
+    application = app({"toy": wv, "again": wv}, corpus=CORPUS)
     server = uvicorn.Server(uvicorn.Config(application, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()
@@ -242,6 +244,19 @@ def test_word(watched, wv):
     page.go_back()
     watched.shown()
     assert page.title() == "kiwi · densvec"
+
+
+def test_senses_of_a_word_are_shown_when_the_corpus_has_been_read(watched, wv):
+    page = watched.open("#/word?word=kiwi")
+    card = page.locator("section", has=page.get_by_role("heading", name="Its senses in the corpus"))
+    card.locator("ol.senses > li").first.wait_for()
+    senses = wv.senses("kiwi", CORPUS, 500)
+    assert card.locator("ol.senses > li").count() == len(senses)
+    words = card.locator("ol.senses > li").first.locator("a").all_inner_texts()
+    assert words == [word for word, _ in senses[0].nearest]
+    card.locator("ol.senses a").first.click()
+    watched.shown()
+    assert page.title() == f"{words[0]} · densvec"
 
 
 def test_compare(watched, wv):

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -14,7 +15,10 @@ from densvec.answers.messages import check_known
 from densvec.answers.words import METRICS
 from densvec.cli import main
 from densvec.cli.program import COMMANDS
+from densvec.datasets import toy_language
 from densvec.serve import app, routes
+from densvec.serve.models import Models
+from densvec.serve.senses import SenseFinder
 
 JSON = {"content-type": "application/json"}
 SENTENCE = ["the", "shy", "feathered", "kiwi", "sniffs", "and", "digs"]
@@ -38,7 +42,7 @@ def same(found, expected):
 def test_similar(client, wv, metric):
     for word in ("kiwi", "dog", "the"):
         answer = ask(client, "similar", {"positive": word, "metric": metric})
-        assert answer["metric"] == metric
+        assert (answer["positive"], answer["negative"], answer["metric"]) == ([word], [], metric)
         same(answer["similar"], wv.most_similar(word, metric=metric))
     answer = ask(
         client, "similar", {"positive": ["kiwi", "dog"], "negative": "fruit", "metric": metric, "topn": 3}
@@ -311,6 +315,45 @@ def test_word_page(client, wv):
         same(answer["neighbours"][metric], wv.most_similar("kiwi", topn=5, metric=metric))
     assert len(answer["picture"]) == 13
     assert client.get("/v1/word", params={"word": "kiwii"}).status_code == 404
+
+
+def test_senses_are_found_in_the_background(wv):
+    corpus = toy_language(300)
+    with TestClient(app(wv, corpus=list(corpus))) as asked:
+        assert asked.get("/v1/model").json()["corpus"] is True
+        for _ in range(600):
+            answer = asked.get("/v1/senses", params={"word": "kiwi"})
+            if answer.status_code == 200:
+                break
+            assert (answer.status_code, answer.json()) == (202, {"word": "kiwi", "state": "reading"})
+            time.sleep(0.1)
+        found, expected = answer.json(), wv.senses("kiwi", list(corpus), 500)
+        assert found["occurrences"] == len(expected.occurrences)
+        assert [sense["share"] for sense in found["senses"]] == pytest.approx(
+            [each.share for each in expected]
+        )
+        near = [[each["word"] for each in sense["nearest"]] for sense in found["senses"]]
+        assert near == [[word for word, _ in each.nearest] for each in expected]
+        examples = [example for sense in found["senses"] for example in sense["examples"]]
+        assert all(example["tokens"][example["position"]] == "kiwi" for example in examples)
+        assert all("  kiwi  " in f"{example['line']}  " for example in examples)
+        assert asked.get("/v1/senses", params={"word": "unheard"}).status_code == 404
+
+
+def test_a_word_that_does_not_occur_has_no_senses(wv):
+    finder = SenseFinder([["a", "ripe", "plum"]])
+    model = Models(wv).get()
+    while finder.ask(model, "kiwi").state == "reading":
+        time.sleep(0.01)
+    nothing = {"word": "kiwi", "occurrences": 0, "senses": [], "state": "found"}
+    assert finder.ask(model, "kiwi").to_dict() == nothing
+
+
+def test_without_a_corpus_there_are_no_senses(client):
+    assert client.get("/v1/model").json()["corpus"] is False
+    answer = client.get("/v1/senses", params={"word": "kiwi"})
+    assert answer.status_code == 404
+    assert "--corpus" in answer.json()["error"]
 
 
 def test_compare(client, wv):

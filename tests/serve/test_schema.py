@@ -1,7 +1,12 @@
 """Every answer of the service is what its schema says: no field more, none less."""
 
+import time
+
 import pytest
+from fastapi.testclient import TestClient
 from pydantic import TypeAdapter
+
+from densvec.serve import app
 
 MARKED = {"sentence": "the shy [[kiwi]] digs and sniffs unheardof"}
 
@@ -43,6 +48,14 @@ def test_answers_to_addresses(path, client):
     assert_as_described(client, f"/v1/{path.partition('?')[0]}", client.get(f"/v1/{path}"))
 
 
+def test_senses(wv):
+    with TestClient(app(wv, corpus=[["a", "shy", "kiwi", "digs"]] * 20)) as client:
+        while (answer := client.get("/v1/senses?word=kiwi")).status_code == 202:
+            assert answer.json() == {"word": "kiwi", "state": "reading"}
+            time.sleep(0.05)
+        assert_as_described(client, "/v1/senses", answer)
+
+
 def test_every_route_is_described(client):
     described = client.get("/openapi.json").json()
     for path, methods in described["paths"].items():
@@ -51,7 +64,7 @@ def test_every_route_is_described(client):
             views = {"/health", *(f"/v1/{name}" for name in OF_THE_PAGE)}
             assert path in views or "$ref" in str(schema), path
             assert operation["summary"], path
-    asked = [*POSTED, *OF_THE_PAGE, *(path.partition("?")[0] for path in READ)]
+    asked = [*POSTED, *OF_THE_PAGE, *(path.partition("?")[0] for path in READ), "senses"]
     known = {f"/v1/{name}" for name in asked}
     assert known == set(described["paths"]) - {"/health"}
 

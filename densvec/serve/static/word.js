@@ -29,6 +29,7 @@ export function build(root, facts) {
     const answer = await get("v1/word", { word, topn: 12 });
     const metric = Object.hasOwn(METRICS, params.metric) ? params.metric : facts.metrics.at(Math.min(1, facts.metrics.length - 1));
     page.replaceChildren(...pageOf(answer, metric, facts));
+    if (facts.corpus) showSenses(page.appendChild(h("section", { class: "card", "aria-live": "polite" })), word);
     return word;
   };
 }
@@ -46,6 +47,27 @@ function pageOf(answer, metric, facts) {
     answer.hyponyms && tableCard("Hyponyms: more specific", scoreColumns("score", 3), answer.hyponyms, `${word}-hyponyms`, `What may be a kind of ${word}.`)));
   parts.push(h("h2", { class: "visually-hidden" }, "Neighbours by the other metrics"), h("div", { class: "grid three" }, others.map((name) => tableCard(`By ${name}`, scoreColumns("score", 3), answer.neighbours[name].slice(0, 8), `${word}-${name}`, METRICS[name]))));
   return parts;
+}
+
+/** Fill a card with the senses of a word, as soon as the corpus has been read for it. */
+async function showSenses(card, word) {
+  const title = h("h2", null, "Its senses in the corpus");
+  card.replaceChildren(title, h("p", { class: "quiet" }, "Reading the corpus…"));
+  try {
+    let answer = await get("v1/senses", { word });
+    while (answer.state === "reading" && card.isConnected) {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      answer = await get("v1/senses", { word });
+    }
+    if (!card.isConnected) return;
+    card.replaceChildren(title,
+      h("p", { class: "quiet" }, answer.occurrences ? `From ${whole(answer.occurrences)} occurrences; words that tell a sense from the others, and its most typical lines.` : "It does not occur there.", answer.note && answer.occurrences ? ` There are ${answer.note}.` : null),
+      h("ol", { class: "senses" }, answer.senses.map((sense) => h("li", null,
+        h("p", null, `${figure(100 * sense.share, 0)} %: `, sense.nearest.flatMap((near, i) => [i ? ", " : null, h("a", { class: "word", href: address("word", { word: near.word }) }, near.word)])),
+        h("ul", { class: "quiet" }, sense.examples.map((example) => h("li", null, example.line)))))));
+  } catch (error) {
+    card.replaceChildren(title, h("p", { class: "quiet" }, error.message));
+  }
 }
 
 function about(answer) {
