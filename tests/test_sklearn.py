@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from densvec import BayesianSkipGram, KeyedDensities
 from densvec.datasets import toy_language
-from densvec.sklearn import FEATURES, DensityVectorizer
+from densvec.sklearn import FEATURES, BayesianSkipGramTransformer, DensityVectorizer
 
 SENTENCES = list(toy_language(2000, seed=2))
 TEXTS = [" ".join(sentence) for sentence in SENTENCES]
@@ -37,6 +37,7 @@ def wv():
 ESTIMATORS = [
     DensityVectorizer(WV),
     DensityVectorizer(WV, features="text_density"),
+    BayesianSkipGramTransformer(8, epochs=1, min_count=1, random_state=1),
 ]
 
 # scikit-learn leaves all but one check out for estimators of texts; of the rest, these need no numbers as input.
@@ -156,6 +157,26 @@ def test_a_pipeline_and_a_grid_search_learn_something(wv):
     search = GridSearchCV(pipeline, {"densityvectorizer__features": list(FEATURES)}, cv=3)
     search.fit(list(texts), list(labels))
     assert search.best_score_ > 0.9
+
+
+def test_training_inside_a_grid_search():
+    texts, labels = TEXTS[:300], ["kiwi" in text for text in TEXTS[:300]]
+    transformer = BayesianSkipGramTransformer(min_count=1, random_state=1, **QUICK)
+    pipeline = make_pipeline(transformer, LogisticRegression(max_iter=1000))
+    search = GridSearchCV(pipeline, {"bayesianskipgramtransformer__vector_size": [4, 8]}, cv=2)
+    search.fit(texts, labels)
+    assert (
+        search.best_estimator_[0].model_.vector_size
+        == search.best_params_["bayesianskipgramtransformer__vector_size"]
+    )
+
+
+def test_the_same_random_state_gives_the_same_features():
+    one, other = (
+        BayesianSkipGramTransformer(min_count=1, random_state=5, **QUICK).fit_transform(TEXTS[:300])
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one, other)
 
 
 def test_wrong_parameters_are_named(wv):
