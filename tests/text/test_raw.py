@@ -198,3 +198,9 @@ def test_line_sentences_name_the_remedy(caplog):
     with caplog.at_level(logging.WARNING):
         list(LineSentence(io.BytesIO("un café\n".encode("latin-1"))))
     assert "cp1252" in caplog.text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_of_an_open_file_is_no_text(caplog, encoding):
+    assert list(RawText(io.BytesIO("The cat.".encode(encoding)))) == [["the", "cat"]]
+    assert not caplog.messages
