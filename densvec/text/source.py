@@ -165,9 +165,8 @@ class _Borrowed:
 
     def read(self, size: int) -> bytes:
         """Read at most `size` bytes, also from a handle opened in text mode."""
-        if not self._is_text:
-            return self._handle.read(size)
-        return self._handle.read(max(1, size // 4)).encode("utf-8", "surrogatepass")
+        data = self._handle.read(max(1, size // 4) if self._is_text else size)
+        return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
 
     def close(self) -> None:
         """Leave the handle open for its owner."""
