@@ -94,6 +94,11 @@ def push_to_hub(
         Whether ``SentenceTransformer(name)`` shall open it, too (:meth:`save_sentence_transformer`).
     private : bool, optional
         Whether only you shall see it, if it is created.
+
+    Examples
+    --------
+    >>> wv.push_to_hub("ann/kiwi", card={"language": "en"})  # doctest: +SKIP
+    'b1946ac92492d2347c6235b4d2611184f6a1c7e2'
     """
     hub = needs("huggingface_hub", "hub")
     api, written = hub.HfApi(), hub.ModelCard(model_card(wv, name, {}))

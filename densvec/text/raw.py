@@ -173,8 +173,8 @@ class RawText(TextCorpus):
                 log_once("%s is not UTF-8, and read as cp1252: if that is wrong, say its encoding", name)
         encoding = encoding or self.encoding
         file, text = opener(), _decoded(data[:_SAMPLE], encoding)
-        if mark:
-            file.read(mark)
+        while mark > 0 and (skipped := file.read(mark)):
+            mark -= len(skipped)
         stage = self._stage(name, data, text)
         if stage is not None:
             text = "\n".join(stage(iter(text.splitlines())))

@@ -161,11 +161,10 @@ class _Borrowed:
     def __init__(self, handle: Any) -> None:
         handle.seek(0)
         self._handle = handle
-        self._is_text = isinstance(handle.read(0), str)
 
     def read(self, size: int) -> bytes:
         """Read at most `size` bytes, also from a handle opened in text mode."""
-        data = self._handle.read(max(1, size // 4) if self._is_text else size)
+        data = self._handle.read(max(1, size // 4))
         return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
 
     def close(self) -> None:
